@@ -1,0 +1,1 @@
+"""n-gram language models: counts, smoothing, tables, ARPA."""

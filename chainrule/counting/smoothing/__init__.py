@@ -1,0 +1,3 @@
+"""One smoothing method a file."""
+
+PARTS = "smoothing method"

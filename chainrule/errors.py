@@ -1,0 +1,38 @@
+"""The one family of exceptions: everything that is the user's to mend is a ChainruleError."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class ChainruleError(Exception):
+    """A mistake that one clear line can explain; the command line prints it without a traceback and exits with 1."""
+
+
+class UsageError(ChainruleError):
+    """The command itself is wrong (an unknown name, a bad option); the command line exits with 2."""
+
+
+class OptionError(UsageError):
+    """`where = got, expected what. What to try.`"""
+
+    def __init__(self, where: str, got: object, expected: str, hint: str = ""):
+        super().__init__(f"{where} = {got!r}, expected {expected}." + (f" {hint}" if hint else ""))
+
+
+class DataError(ChainruleError):
+    """A text or table that cannot be read as it stands: names the file and the line or byte."""
+
+
+class StorageError(ChainruleError):
+    """A run folder that is missing, damaged or cannot be written: names the file."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """` Did you mean 'x'?` for a near miss, otherwise ` Known: a, b, c.`; always starts with a space or is empty."""
+    names = sorted(known)
+    near = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    if near:
+        return f" Did you mean {near[0]!r}?"
+    return f" Known: {', '.join(names)}." if names else ""

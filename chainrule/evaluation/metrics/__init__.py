@@ -1,0 +1,3 @@
+"""One metric a file."""
+
+PARTS = "metric"

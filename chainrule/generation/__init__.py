@@ -1,0 +1,1 @@
+"""From a model to text: one decode loop for every family."""

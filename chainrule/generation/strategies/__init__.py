@@ -1,0 +1,3 @@
+"""How the next tokens are chosen, one strategy a file."""
+
+PARTS = "strategy"

@@ -1,0 +1,1 @@
+"""Numba fast paths, each naming the slow code that it must equal."""

@@ -1,0 +1,62 @@
+"""What the families have in common: a language model reads a token and gives a distribution over the next."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+
+Array = Any  # a NumPy array or a torch tensor; code above the families uses only what the array API has
+State = TypeVar("State")
+
+
+@runtime_checkable
+class LanguageModel(Protocol[State]):
+    """p(w₁…w_T) = Π_t p(w_t | w_<t), one token at a time or all at once.
+
+    `start` has read only <s>. `advance` may consume the state it is given; `pick` gives independent copies.
+    """
+
+    vocabulary_size: int
+
+    def start(self, batch: int) -> State: ...
+
+    def log_probs(self, state: State) -> Array:
+        """(B, V) natural logs of p(· | what the state has read); never changes the state."""
+        ...
+
+    def advance(self, state: State, ids: Array) -> State:
+        """Reads one token per row: ids is (B,)."""
+        ...
+
+    def pick(self, state: State, rows: Array) -> State:
+        """Rows of the state, as often and in the order asked for: beams and forks."""
+        ...
+
+    def score(self, ids: Array) -> Array:
+        """(B, T): ln p(ids[t] | <s>, ids[:t]), all at once; what follows a position never changes it."""
+        ...
+
+
+@runtime_checkable
+class Tokenizer(Protocol):
+    """Text to ids and back. `unknown` is None where every text has tokens; `lossless` where decode undoes encode."""
+
+    name: str
+    vocabulary_size: int
+    unknown: int | None
+    start: int
+    end: int
+    lossless: bool
+
+    def encode(self, text: str) -> np.ndarray:
+        """int32 ids of the text, without <s> and </s>."""
+        ...
+
+    def decode(self, ids: np.ndarray) -> str:
+        """The text of these ids; <s> and </s> give nothing."""
+        ...
+
+    def token(self, id: int) -> str:
+        """The spelling of one token, for people."""
+        ...

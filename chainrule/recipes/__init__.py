@@ -1,0 +1,1 @@
+"""Runnable recipes, one YAML file each."""

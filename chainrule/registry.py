@@ -1,0 +1,123 @@
+"""Parts by folder: the file's name is the part's name, its constructor's signature the schema of its options."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar, get_args, get_type_hints
+
+from chainrule.errors import OptionError, UsageError, did_you_mean
+
+PACKAGE = "chainrule"
+ROOT = Path(__file__).parent
+Part = TypeVar("Part", bound=Callable[..., Any])
+
+
+def part(cls: Part) -> Part:
+    """Marks the one thing in a file that the registry builds."""
+    cls.__is_part__ = True  # type: ignore[attr-defined]
+    return cls
+
+
+def names(kind: str) -> list[str]:
+    """The parts of a kind, e.g. `names("counting/smoothing")`. Reads the folder, imports nothing."""
+    found = set()
+    for folder in _folders(kind):
+        found |= {path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")}
+    if not found:
+        raise UsageError(f"no kind of part named {kind!r}.{did_you_mean(kind, kinds())}")
+    return sorted(found)
+
+
+def kinds() -> list[str]:
+    """Every folder of parts: one whose __init__ says so with a `PARTS = "what they are"` line."""
+    found = []
+    for init in sorted(ROOT.rglob("__init__.py")):
+        if _constant(init, "PARTS") is not None:
+            found.append(init.parent.relative_to(ROOT).as_posix())
+    return found
+
+
+def summary(kind: str, name: str) -> str:
+    """The first sentence of a part's class docstring, read without importing the file."""
+    for folder in _folders(kind):
+        path = folder / f"{name}.py"
+        if path.exists():
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            for node in tree.body:
+                if isinstance(node, ast.ClassDef | ast.FunctionDef) and _is_marked(node):
+                    return (ast.get_docstring(node) or "").split("\n")[0]
+            return (ast.get_docstring(tree) or "").split("\n")[0]
+    raise _unknown(kind, name)
+
+
+def find(kind: str, name: str) -> Callable[..., Any]:
+    """The part itself: imports the one file that has its name."""
+    if name not in names(kind):
+        raise _unknown(kind, name)
+    module = importlib.import_module(f"{PACKAGE}.{kind.replace('/', '.')}.{name}")
+    marked = [value for value in vars(module).values()
+              if getattr(value, "__is_part__", False) and value.__module__ == module.__name__]
+    assert len(marked) == 1, f"{module.__name__} must mark exactly one @part, has {len(marked)}"
+    return marked[0]
+
+
+def options(kind: str, name: str) -> dict[str, inspect.Parameter]:
+    """The keyword-only parameters of a part: what a recipe may set."""
+    signature = inspect.signature(find(kind, name))
+    return {key: p for key, p in signature.parameters.items() if p.kind is inspect.Parameter.KEYWORD_ONLY}
+
+
+def build(kind: str, choice: str | Mapping[str, Any], *args: Any) -> Any:
+    """Makes a part from `"name"` or `{"name": ..., option: value}`; a misspelt option is an error with a suggestion."""
+    given = {"name": choice} if isinstance(choice, str) else dict(choice)
+    if "name" not in given:
+        raise UsageError(f"{kind} needs a name.{did_you_mean('', names(kind))}")
+    name = given.pop("name")
+    known = options(kind, name)
+    for key in given:
+        if key not in known:
+            raise UsageError(f"{kind}/{name} has no option {key!r}.{did_you_mean(key, known)}")
+    make = find(kind, name)
+    _check_types(f"{kind}/{name}", make, given)
+    return make(*args, **given)
+
+
+def _check_types(where: str, make: Callable[..., Any], given: Mapping[str, Any]) -> None:
+    hints = get_type_hints(make.__init__ if inspect.isclass(make) else make)  # type: ignore[misc]
+    for key, value in given.items():
+        hint = hints.get(key)
+        allowed = tuple(t for t in (get_args(hint) or (hint,)) if isinstance(t, type))
+        if float in allowed:
+            allowed = (*allowed, int)
+        wrong_bool = isinstance(value, bool) and bool not in allowed
+        if allowed and (wrong_bool or not isinstance(value, allowed)):
+            raise OptionError(f"{where}.{key}", value, " or ".join(t.__name__ for t in allowed))
+
+
+def _folders(kind: str) -> list[Path]:
+    """The folders that hold a kind: the package's own, and those a plug-in added to the subpackage's `__path__`."""
+    own = ROOT / kind
+    if not (own / "__init__.py").exists():
+        return []
+    package = importlib.import_module(f"{PACKAGE}.{kind.replace('/', '.')}")
+    return [Path(p) for p in package.__path__]
+
+
+def _unknown(kind: str, name: str) -> UsageError:
+    what = _constant(ROOT / kind / "__init__.py", "PARTS") or kind
+    return UsageError(f"no {what} named {name!r}.{did_you_mean(name, names(kind))}")
+
+
+def _constant(path: Path, name: str) -> str | None:
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets):
+            return ast.literal_eval(node.value)
+    return None
+
+
+def _is_marked(node: ast.ClassDef | ast.FunctionDef) -> bool:
+    return any(isinstance(d, ast.Name) and d.id == "part" for d in node.decorator_list)

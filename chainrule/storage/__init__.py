@@ -1,0 +1,1 @@
+"""Run folders: a trained model is a folder with a manifest."""

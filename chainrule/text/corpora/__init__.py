@@ -1,0 +1,1 @@
+"""Corpus readers and built-in corpora."""

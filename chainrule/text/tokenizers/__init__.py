@@ -1,0 +1,3 @@
+"""One tokenizer a file."""
+
+PARTS = "tokenizer"
