@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from chainrule.errors import OptionError, UsageError, did_you_mean
 
@@ -24,12 +26,10 @@ def part(cls: Part) -> Part:
 
 def names(kind: str) -> list[str]:
     """The parts of a kind, e.g. `names("counting/smoothing")`. Reads the folder, imports nothing."""
-    found = set()
-    for folder in _folders(kind):
-        found |= {path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")}
-    if not found:
+    folders = _folders(kind)
+    if not folders:
         raise UsageError(f"no kind of part named {kind!r}.{did_you_mean(kind, kinds())}")
-    return sorted(found)
+    return sorted({path.stem for folder in folders for path in folder.glob("[!_]*.py")})
 
 
 def kinds() -> list[str]:
@@ -82,20 +82,38 @@ def build(kind: str, choice: str | Mapping[str, Any], *args: Any) -> Any:
         if key not in known:
             raise UsageError(f"{kind}/{name} has no option {key!r}.{did_you_mean(key, known)}")
     make = find(kind, name)
-    _check_types(f"{kind}/{name}", make, given)
-    return make(*args, **given)
+    return make(*args, **_checked(f"{kind}/{name}", make, given))
 
 
-def _check_types(where: str, make: Callable[..., Any], given: Mapping[str, Any]) -> None:
-    hints = get_type_hints(make.__init__ if inspect.isclass(make) else make)  # type: ignore[misc]
+def _checked(where: str, make: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options as their annotations want them: no text for a number, but a YAML list may become a tuple."""
+    if not given:
+        return {}
+    from pydantic import TypeAdapter, ValidationError
+
+    hints = get_type_hints(make.__init__ if inspect.isclass(make) else make)
+    checked = {}
     for key, value in given.items():
-        hint = hints.get(key)
-        allowed = tuple(t for t in (get_args(hint) or (hint,)) if isinstance(t, type))
-        if float in allowed:
-            allowed = (*allowed, int)
-        wrong_bool = isinstance(value, bool) and bool not in allowed
-        if allowed and (wrong_bool or not isinstance(value, allowed)):
-            raise OptionError(f"{where}.{key}", value, " or ".join(t.__name__ for t in allowed))
+        adapter: TypeAdapter[Any] = TypeAdapter(hints.get(key, Any))
+        try:
+            if isinstance(value, list):  # strict Python refuses a list for a tuple, strict JSON does not
+                checked[key] = adapter.validate_json(json.dumps(value), strict=True)
+            else:
+                checked[key] = adapter.validate_python(value, strict=True)
+        except ValidationError:
+            raise OptionError(f"{where}.{key}", value, described(hints[key])) from None
+    return checked
+
+
+def described(hint: Any) -> str:
+    """A type as an error message says it: `int or None`, `one of 'sum', 'mean'`."""
+    if get_origin(hint) is Literal:
+        return "one of " + ", ".join(map(repr, get_args(hint)))
+    if get_origin(hint) in (Union, UnionType):
+        return " or ".join(described(each) for each in get_args(hint))
+    if hint is type(None):
+        return "None"
+    return hint.__name__ if isinstance(hint, type) and not get_args(hint) else str(hint).replace("typing.", "")
 
 
 def _folders(kind: str) -> list[Path]:

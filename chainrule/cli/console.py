@@ -1,0 +1,113 @@
+"""What a command says: results on standard output, all else on standard error; one JSON object for machines."""
+
+from __future__ import annotations
+
+import json as json_format
+import logging
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Annotated, Any
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object; all else goes to standard error.")]
+QUIET_SECONDS = 10.0  # between two plain progress lines
+
+
+def emit(data: Mapping[str, Any], json: bool, human: Callable[[Any], None]) -> None:
+    """Prints the result: as exactly one JSON object, or by calling `human(data)`. NaN and infinities become null."""
+    if json:
+        print(json_format.dumps(plain(data), ensure_ascii=False, allow_nan=False))
+    else:
+        human(data)
+
+
+def plain(value: Any) -> Any:
+    """What JSON can say: NumPy values become Python's, tuples and sets lists, paths text, NaN and infinities None."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in (sorted(value) if isinstance(value, set | frozenset) else value)]
+    if isinstance(value, str | bool | int | None):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return plain(value.tolist()) if hasattr(value, "tolist") else str(value)
+
+
+def say(text: str) -> None:
+    """One line for the person, on standard error."""
+    print(f"chainrule: {text}", file=sys.stderr, flush=True)
+
+
+def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Aligned columns on standard output; columns of numbers are aligned at the right, the last text column runs on."""
+    cells = [[_shown(cell) for cell in row] for row in rows]
+    widths = [max(map(_width, column)) for column in zip(headers, *cells, strict=True)]
+    right = [bool(rows) and all(isinstance(row[i], int | float) for row in rows) for i in range(len(headers))]
+    for line in [list(headers), *cells]:
+        padded = [" " * (w - _width(c)) + c if r else c + " " * (w - _width(c))
+                  for c, w, r in zip(line, widths, right, strict=True)]
+        print("  ".join(padded).rstrip())
+
+
+def _shown(cell: object) -> str:
+    return f"{cell:,.4g}" if isinstance(cell, float) else f"{cell:,}" if type(cell) is int else str(cell)
+
+
+def _width(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+@contextmanager
+def progress(what: str, total: float | None = None) -> Iterator[Callable[[float], None]]:
+    """`with progress("counting", total) as step: step(amount)`: a bar for a person, plain lines now and then if not."""
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import Progress
+
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(what, total=total)
+            yield partial(bar.advance, task)
+    else:
+        yield _Lines(what, total).step
+
+
+class _Lines:
+    """Progress for a log file: nothing for quick work, then a line every QUIET_SECONDS."""
+
+    def __init__(self, what: str, total: float | None):
+        self.what, self.total, self.done = what, total, 0.0
+        self.started = self.said = time.monotonic()
+
+    def step(self, amount: float = 1) -> None:
+        self.done += amount
+        now = time.monotonic()
+        if now - self.said >= QUIET_SECONDS:
+            self.said = now
+            share = f"{100 * self.done / self.total:.0f} %" if self.total else f"{self.done:,.0f}"
+            say(f"{self.what}: {share} after {now - self.started:.0f} s")
+
+
+def speak_plainly() -> None:
+    """Library sentences (the `chainrule` logger) become lines; a terminal that lacks a character gets its escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    logger = logging.getLogger("chainrule")
+    if not any(isinstance(handler, _Sentences) for handler in logger.handlers):
+        logger.addHandler(_Sentences(logging.INFO))
+        logger.setLevel(logging.INFO)
+
+
+class _Sentences(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        say(record.getMessage())

@@ -1,0 +1,96 @@
+"""How a command ends: every exception becomes one line on standard error and an exit code."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import typer
+
+from chainrule.cli.console import say, speak_plainly
+from chainrule.errors import ChainruleError, UsageError
+
+INTERRUPTED = 130
+PARSING_ERROR = typer.BadParameter.__mro__[2]  # ClickException; typer has moved it from the click package to its own
+
+
+def guarded(command: Callable[[], Any]) -> int:
+    """Runs a command; the exit code it deserves. A person sees one line, with CHAINRULE_DEBUG=1 also the traceback."""
+    speak_plainly()
+    signal.signal(signal.SIGTERM, _stop)  # so that `kill` cleans up as Ctrl-C does
+    try:
+        code = command()
+        sys.stdout.flush()
+        if code == INTERRUPTED:  # typer turns a KeyboardInterrupt into this code
+            say("interrupted.")
+        return int(code or 0)
+    except (Exception, KeyboardInterrupt) as error:
+        if os.environ.get("CHAINRULE_DEBUG"):
+            traceback.print_exc()
+        code, line = explained(error)
+        if line:
+            say(line)
+        if isinstance(error, OSError):
+            _drop_output()
+        return code
+
+
+def explained(error: BaseException) -> tuple[int, str]:
+    """The exit code and the one line for an exception."""
+    match error:
+        case KeyboardInterrupt():
+            return INTERRUPTED, "interrupted."
+        case UsageError():
+            return 2, str(error)
+        case ChainruleError():
+            return 1, str(error)
+        case MemoryError():
+            return 1, "out of memory. Try less text, a lower model.order, or a bound such as model.memory=500M."
+        case BrokenPipeError():
+            return 1, ""
+        case OSError():
+            return 1, _about_files(error)
+        case typer.Abort():
+            return INTERRUPTED, "interrupted."
+    if isinstance(error, PARSING_ERROR):
+        return 2, _about_usage(error)
+    return 1, _about_a_bug(error)
+
+
+def _about_usage(error: Any) -> str:
+    message = " ".join(error.format_message().split())
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "chainrule"
+    return f"{message.rstrip('.?')}{'?' if message.endswith('?') else '.'} Try '{command} --help'."
+
+
+def _about_files(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename else ""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"{where}no space left on the disk. Free some, or write somewhere else."
+    return f"{where}{error.strerror or error}."
+
+
+def _about_a_bug(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    text = " ".join(str(error).split())
+    return f"unexpected {type(error).__name__}{place}: {text} This is a bug; CHAINRULE_DEBUG=1 shows the traceback."
+
+
+def _drop_output() -> None:
+    """Nobody reads standard output any more (or it cannot be written): Python must not fail on it again at exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _stop(number: int, frame: Any) -> NoReturn:
+    raise SystemExit(128 + number)
