@@ -1,0 +1,41 @@
+"""Scoring a whole text against a table: order by order for all positions at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chainrule.counting.table import Table, find_continuations
+
+JIT_PAYS_FROM = 2_000_000  # tokens
+
+
+def score_stream(table: Table, text: np.ndarray) -> np.ndarray:
+    """ln p of each token given those before it, for units that each begin with <s>; the entries at <s> mean nothing."""
+    if len(text) >= JIT_PAYS_FROM:
+        from chainrule.kernels.query import score_stream as fast
+
+        return fast(table, text)
+    return score_stream_plainly(table, text)
+
+
+def score_stream_plainly(table: Table, text: np.ndarray) -> np.ndarray:
+    nodes = nodes_of(table, text)
+    levels = table.levels
+    total = levels[0].log_probs[text].astype(np.float64)
+    for n in range(1, table.order):
+        backoffs = levels[n - 1].backoffs
+        assert backoffs is not None
+        context = np.concatenate([[-1], nodes[n - 1][:-1]])  # the n words before each position
+        total += np.where(context >= 0, backoffs[np.maximum(context, 0)], 0.0)
+        stored = nodes[n] >= 0
+        total[stored] = levels[n].log_probs[nodes[n][stored]]
+    return total
+
+
+def nodes_of(table: Table, text: np.ndarray) -> list[np.ndarray]:
+    """For each order the node of the n-gram that ends at each position, −1 where it is not stored."""
+    nodes = [np.asarray(text, dtype=np.int64)]
+    for n in range(2, table.order + 1):
+        context = np.concatenate([[-1], nodes[-1][:-1]])
+        nodes.append(find_continuations(table, n, context, nodes[0]))
+    return nodes

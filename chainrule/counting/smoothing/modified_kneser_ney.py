@@ -1,0 +1,52 @@
+"""Modified Kneser–Ney: three discounts an order, learned from how many n-grams were seen once, twice, thrice."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from chainrule.counting.smoothing._method import Evidence, Group
+from chainrule.registry import part
+
+FALLBACK = (0.0, 0.5, 1.0, 1.5)
+
+
+@part
+class ModifiedKneserNey:
+    r"""p(w|h) = (a(hw) − D_{a(hw)}) / a(h·) + γ(h) p(w|h′),   γ(h) = Σ_w D_{a(hw)} / a(h·)
+
+    D_j = j − (j+1) Y n_{j+1} / n_j  for j = 1, 2, 3+,   Y = n₁ / (n₁ + 2n₂)
+    Chen & Goodman 1998, TR-10-98, eq. 26; below the top order a counts distinct left neighbors.
+    """
+
+    uses: Literal["continuation"] = "continuation"
+    interpolates = True
+
+    def __init__(self) -> None:
+        self.learned: dict[str, object] = {}
+        self.discounts: list[np.ndarray] = []
+
+    def fit(self, evidence: Evidence) -> None:
+        self.discounts = []
+        for n, seen in enumerate(evidence.count_of_counts, start=1):
+            discounts = closed_form(seen)
+            if discounts is None:
+                discounts = np.array(FALLBACK)
+                evidence.say(f"too little text to learn the discounts of order {n}; taking 0.5, 1 and 1.5.")
+            self.discounts.append(discounts)
+        self.learned = {"discounts": [[round(float(d), 6) for d in row[1:]] for row in self.discounts]}
+
+    def share(self, group: Group) -> tuple[np.ndarray, np.ndarray]:
+        rank = np.minimum(group.counts, 3).astype(np.intp)
+        return group.counts - self.discounts[group.order - 1][rank], group.totals
+
+
+def closed_form(seen: np.ndarray) -> np.ndarray | None:
+    """[0, D₁, D₂, D₃₊] from n_j = seen[j]; None where the counts of counts do not give discounts within [0, j]."""
+    if not (seen[1] and seen[2] and seen[3]):
+        return None
+    y = seen[1] / (seen[1] + 2 * seen[2])
+    discounts = np.array([0.0] + [j - (j + 1) * y * seen[j + 1] / seen[j] for j in (1, 2, 3)])
+    within = (discounts >= 0) & (discounts <= np.arange(4))
+    return discounts if within.all() else None
