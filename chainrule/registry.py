@@ -11,7 +11,8 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from chainrule.errors import OptionError, UsageError, did_you_mean
+from chainrule.errors import UsageError, did_you_mean
+from chainrule.problems import Problem, Problems, wrong
 
 PACKAGE = "chainrule"
 ROOT = Path(__file__).parent
@@ -73,36 +74,48 @@ def options(kind: str, name: str) -> dict[str, inspect.Parameter]:
 
 def build(kind: str, choice: str | Mapping[str, Any], *args: Any) -> Any:
     """Makes a part from `"name"` or `{"name": ..., option: value}`; a misspelt option is an error with a suggestion."""
+    try:
+        given = resolve(kind, choice)
+    except Problems as error:
+        name = choice if isinstance(choice, str) else choice.get("name", kind)
+        raise Problems(problem.under((name,)) for problem in error.problems) from None
+    return find(kind, given.pop("name"))(*args, **given)
+
+
+def resolve(kind: str, choice: str | Mapping[str, Any]) -> dict[str, Any]:
+    """The choice with its name and every option, defaults filled in; or all that is wrong with it, at once."""
     given = {"name": choice} if isinstance(choice, str) else dict(choice)
     if "name" not in given:
-        raise UsageError(f"{kind} needs a name.{did_you_mean('', names(kind))}")
+        raise Problems([Problem(("name",), f"{{}} is missing.{did_you_mean('', names(kind))}")])
     name = given.pop("name")
-    known = options(kind, name)
-    for key in given:
-        if key not in known:
-            raise UsageError(f"{kind}/{name} has no option {key!r}.{did_you_mean(key, known)}")
-    make = find(kind, name)
-    return make(*args, **_checked(f"{kind}/{name}", make, given))
-
-
-def _checked(where: str, make: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options as their annotations want them: no text for a number, but a YAML list may become a tuple."""
-    if not given:
-        return {}
-    from pydantic import TypeAdapter, ValidationError
-
+    if name not in names(kind):
+        raise Problems([Problem(("name",), str(_unknown(kind, name)))])
+    known, make = options(kind, name), find(kind, name)
     hints = get_type_hints(make.__init__ if inspect.isclass(make) else make)
-    checked = {}
+    full = {"name": name, **{key: parameter.default for key, parameter in known.items()}}
+    problems = []
     for key, value in given.items():
-        adapter: TypeAdapter[Any] = TypeAdapter(hints.get(key, Any))
         try:
-            if isinstance(value, list):  # strict Python refuses a list for a tuple, strict JSON does not
-                checked[key] = adapter.validate_json(json.dumps(value), strict=True)
-            else:
-                checked[key] = adapter.validate_python(value, strict=True)
-        except ValidationError:
-            raise OptionError(f"{where}.{key}", value, described(hints[key])) from None
-    return checked
+            full[key] = _checked(value, hints.get(key, Any)) if key in known else None
+        except ValueError:
+            problems.append(wrong((key,), value, described(hints[key])))
+        if key not in known:
+            problems.append(Problem((key,), f"no option {{}}.{did_you_mean(key, known)}"))
+    problems += [Problem((key,), "{} is missing, and has no default.") for key, parameter in known.items()
+                 if full[key] is parameter.empty]
+    if problems:
+        raise Problems(problems)
+    return full
+
+
+def _checked(value: Any, hint: Any) -> Any:
+    """The value as its annotation wants it: no text for a number, but a YAML list may become a tuple."""
+    from pydantic import TypeAdapter
+
+    adapter: TypeAdapter[Any] = TypeAdapter(hint)
+    if isinstance(value, list):  # strict Python refuses a list for a tuple, strict JSON does not
+        return adapter.validate_json(json.dumps(value), strict=True)
+    return adapter.validate_python(value, strict=True)
 
 
 def described(hint: Any) -> str:
@@ -125,9 +138,13 @@ def _folders(kind: str) -> list[Path]:
     return [Path(p) for p in package.__path__]
 
 
+def called(kind: str) -> str:
+    """What one part of a kind is called in a sentence: `smoothing method`."""
+    return _constant(ROOT / kind / "__init__.py", "PARTS") or kind
+
+
 def _unknown(kind: str, name: str) -> UsageError:
-    what = _constant(ROOT / kind / "__init__.py", "PARTS") or kind
-    return UsageError(f"no {what} named {name!r}.{did_you_mean(name, names(kind))}")
+    return UsageError(f"no {called(kind)} named {name!r}.{did_you_mean(name, names(kind))}")
 
 
 def _constant(path: Path, name: str) -> str | None:

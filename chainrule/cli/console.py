@@ -40,8 +40,8 @@ def plain(value: Any) -> Any:
 
 
 def say(text: str) -> None:
-    """One line for the person, on standard error."""
-    print(f"chainrule: {text}", file=sys.stderr, flush=True)
+    """A line for the person, on standard error; several lines each say who speaks."""
+    print("\n".join(f"chainrule: {line}" for line in text.split("\n")), file=sys.stderr, flush=True)
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

@@ -1,0 +1,111 @@
+"""`path=value` on the command line: each changes one place of a recipe before it is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from chainrule.errors import did_you_mean
+from chainrule.problems import Path, Problem, Problems, dotted
+from chainrule.schema import PartOf
+from chainrule.strict_yaml import YamlError, load_yaml
+
+Override = tuple[Path, Any]
+
+
+def parse_overrides(texts: Sequence[str]) -> list[Override]:
+    """`model.prune=[0,0,1]` as a path and a value, read by the same strict YAML as recipes; all errors at once."""
+    found: list[Override] = []
+    problems = []
+    for text in texts:
+        path, equals, value = text.partition("=")
+        if not equals or not all(path.split(".")):
+            problems.append(Problem((), f"override {text!r}, expected path=value, such as model.order=3."))
+            continue
+        try:
+            found.append((tuple(path.split(".")), load_yaml(value, f"override {text!r}")))
+        except YamlError as error:
+            problems.append(Problem((), f"{error} Try quotes: {path}='\"...\"'."))
+    if problems:
+        raise Problems(problems)
+    return found
+
+
+def apply_overrides(data: dict[str, Any], schema: type[BaseModel], overrides: Sequence[Override]) -> list[Problem]:
+    """Changes `data` in place; a part that gets another name loses the options of the old one."""
+    unknown = {path: unknown_path(schema, path) for path, _ in overrides}
+    known = [(path, value) for path, value in overrides if unknown[path] is None]
+    for path, value in sorted(known, key=lambda each: not _chooses(schema, each[0])):  # names before their options
+        _put(data, schema, path, value)
+    return [problem for problem in unknown.values() if problem]
+
+
+def unknown_path(schema: type[BaseModel], path: Path) -> Problem | None:
+    """A problem with a suggestion where the schema has no such place; the options of parts are checked with the part."""
+    fields: type[BaseModel] | None = schema
+    for depth, step in enumerate(path):
+        if fields is None:
+            return Problem(path, f"no option {{}}: {dotted(path[:depth])} has no options of its own.")
+        if step not in fields.model_fields:
+            elsewhere = [place for place in _places(schema) if place.endswith(f".{path[-1]}")]
+            return Problem(path, f"no option {{}}.{did_you_mean(str(step), fields.model_fields)}" if not elsewhere else
+                           f"no option {{}}. Did you mean {elsewhere[0]!r}?")
+        if kind_of(schema, path[:depth + 1]):
+            return None
+        fields = next(_models(fields.model_fields[str(step)].annotation), None)
+    return None
+
+
+def _places(schema: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    """Every dotted path of a schema."""
+    for name, field in schema.model_fields.items():
+        yield prefix + name
+        for inner in _models(field.annotation):
+            yield from _places(inner, f"{prefix}{name}.")
+
+
+def kind_of(schema: type[BaseModel], path: Path) -> str | None:
+    """The kind of part that is chosen at a path, if one is."""
+    fields: type[BaseModel] | None = schema
+    for step in path[:-1]:
+        field = fields.model_fields.get(str(step)) if fields else None
+        fields = next(_models(field.annotation), None) if field else None
+    field = fields.model_fields.get(str(path[-1])) if fields and path else None
+    return next((mark.kind for mark in field.metadata if isinstance(mark, PartOf)), None) if field else None
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models inside an annotation such as `Options | None`."""
+    for each in (annotation, *get_args(annotation)):
+        if isinstance(each, type) and issubclass(each, BaseModel):
+            yield each
+
+
+def _chooses(schema: type[BaseModel], path: Path) -> bool:
+    return bool(kind_of(schema, path) or (path[-1] == "name" and kind_of(schema, path[:-1])))
+
+
+def _put(data: dict[str, Any], schema: type[BaseModel], path: Path, value: Any) -> None:
+    if path[-1] == "name" and kind_of(schema, path[:-1]):
+        path, value = path[:-1], {"name": value}
+    here: Any = data
+    for depth, step in enumerate(path[:-1]):
+        inner = here.get(step)
+        if isinstance(inner, str) and kind_of(schema, path[:depth + 1]):
+            inner = {"name": inner}
+        here[step] = dict(inner) if isinstance(inner, dict) else {}
+        here = here[step]
+    if kind_of(schema, path) and _name(here.get(path[-1])) == _name(value):
+        value = _merged(here.get(path[-1]), value)
+    here[path[-1]] = value
+
+
+def _name(choice: Any) -> Any:
+    return choice.get("name") if isinstance(choice, dict) else choice
+
+
+def _merged(old: Any, new: Any) -> Any:
+    """The same part named again keeps its options."""
+    return {**(old if isinstance(old, dict) else {"name": old}), **(new if isinstance(new, dict) else {"name": new})}

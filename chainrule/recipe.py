@@ -1,0 +1,137 @@
+"""A recipe is everything needed to make a model again: a family, how text is read, and every option."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from chainrule.errors import UsageError, did_you_mean
+from chainrule.overrides import apply_overrides, parse_overrides
+from chainrule.problems import Path as Place
+from chainrule.problems import Problem, Problems
+from chainrule.recipe_problems import problems_of
+from chainrule.registry import called, find, names
+from chainrule.schema import PartOf as PartOf
+from chainrule.schema import Size as Size
+from chainrule.strict_yaml import dump_yaml, load_with_lines, load_yaml
+from chainrule.text.options import TextOptions
+
+SHIPPED = Path(__file__).parent / "recipes"
+
+
+class SplitOptions(BaseModel):
+    """How much of the text is kept aside when no validation text is given, and which."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    valid: float = Field(default=0.0, ge=0.0, lt=1.0)
+    seed: int = Field(default=0, ge=0)
+
+
+class Recipe(BaseModel):
+    """Resolved: every option has a value. `model` is checked by the family's own `Options`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+    family: str
+    description: str = ""
+    text: TextOptions = TextOptions()
+    split: SplitOptions = SplitOptions()
+    tokenizer: Annotated[dict[str, Any], PartOf("text/tokenizers")]
+    model: Any = None
+    seed: int = Field(default=0, ge=0)
+
+    def to_yaml(self) -> str:
+        """Text that `load_recipe` reads as an equal recipe."""
+        return dump_yaml(self.model_dump(mode="json"))
+
+
+def load_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
+    """A shipped recipe by its name, or a YAML file, changed by `path=value`; or all that is wrong with it, at once."""
+    path = recipe_path(name_or_path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not UTF-8 text at byte {error.start}, expected a YAML recipe.") from None
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}. Shipped recipes: {', '.join(shipped())}.") from None
+    data, lines = load_with_lines(text, path.name)
+    if not isinstance(data, dict):
+        raise UsageError(f"{path.name}: expected a mapping with a family, such as 'family: ngram'.")
+    return make_recipe(data, overrides, source=path.name, lines=lines)
+
+
+def make_recipe(data: Mapping[str, Any], overrides: Sequence[str] = (), *, source: str = "",
+                lines: Mapping[Place, int] | None = None) -> Recipe:
+    """A recipe from plain values; `source` and `lines` say where they stand, for the messages."""
+    plain = dict(data)
+    changes = parse_overrides(overrides)
+    new_family = next((value for path, value in reversed(changes) if path == ("family",)), plain.get("family"))
+    if new_family != plain.get("family"):
+        plain.pop("model", None)  # another family's options mean nothing here
+    schema, problems = _schema_of(new_family)
+    problems += apply_overrides(plain, schema, changes)
+    plain.setdefault("model", {})
+    try:
+        recipe = schema.model_validate_json(json.dumps(plain), strict=True)
+    except ValidationError as error:
+        problems += problems_of(error, schema, plain)
+    if problems:
+        changed = {path for path, _ in changes}
+        raise Problems(problems, [_line(problem, changed, source, lines or {}) for problem in problems])
+    return recipe
+
+
+def recipe_path(name_or_path: str | Path) -> Path:
+    """Where a recipe's text is: a shipped recipe's name wins over a file of that name without a suffix."""
+    text = str(name_or_path)
+    if text in shipped():
+        return SHIPPED / f"{text}.yaml"
+    if Path(text).suffix in (".yaml", ".yml") or Path(text).is_file():
+        return Path(text)
+    raise UsageError(f"no recipe named {text!r}.{did_you_mean(text, shipped())} A file's name ends in .yaml.")
+
+
+def shipped() -> dict[str, Path]:
+    """The recipes that come with the package: the file's name is the recipe's."""
+    return {path.stem: path for path in sorted(SHIPPED.glob("*.yaml"))}
+
+
+def described() -> dict[str, dict[str, str]]:
+    """Family and description of each shipped recipe, without loading its family."""
+    found = {}
+    for name, path in shipped().items():
+        data = load_yaml(path.read_text(encoding="utf-8"), path.name)
+        found[name] = {"family": data["family"], "description": data.get("description", "")}
+    return found
+
+
+def _schema_of(family: Any) -> tuple[type[Recipe], list[Problem]]:
+    if family is None or not isinstance(family, str):
+        return Recipe, []  # the schema says what is missing
+    if family not in names("families"):
+        return Recipe, [Problem(("family",), f"no {called('families')} named {family!r}."
+                                             f"{did_you_mean(family, names('families'))}")]
+    options: type[BaseModel] = getattr(find("families", family), "Options")  # noqa: B009
+    return _schema(options), []
+
+
+@cache
+def _schema(options: type[BaseModel]) -> type[Recipe]:
+    """Recipe with a family's own options; one class for each, so that equal recipes compare equal."""
+    return create_model("Recipe", __base__=Recipe, model=(options, ...))
+
+
+def _line(problem: Problem, changed: set[Place], source: str, lines: Mapping[Place, int]) -> str:
+    """The problem, with file and line where the file is to blame."""
+    path = problem.path
+    if not source or any(path[:len(each)] == each or each[:len(path)] == path for each in changed if path):
+        return str(problem)
+    while path not in lines and path:
+        path = path[:-1]
+    return f"{source}, line {lines.get(path, 1)}: {problem}"
