@@ -8,16 +8,16 @@ from numba import njit
 from chainrule.counting.counts import Level
 
 
-def count_levels(text: np.ndarray, order: int, vocabulary_size: int, start: int) -> list[Level]:
+def count_levels(text: np.ndarray, order: int, vocabulary_size: int, start: int, limit: int) -> list[Level]:
     """An n-gram at i is the word at i and the (n−1)-gram at i+1: positions sorted for n−1 are one bucket pass from sorted for n."""
-    occurrences = np.bincount(text, minlength=vocabulary_size).astype(np.uint32)
+    occurrences = np.bincount(text[:limit], minlength=vocabulary_size).astype(np.uint32)
     words = np.arange(vocabulary_size, dtype=np.int32)
-    positions = np.argsort(text, kind="stable").astype(np.int32) if order == 1 else _by_word(text, vocabulary_size)
+    positions = _by_word(text, vocabulary_size)
     node_at, next_node_at = text.astype(np.int32), np.empty(len(text), np.int32)
     levels = []
     for n in range(2, order + 1):
         positions = _one_word_longer(text, positions, vocabulary_size, start)
-        found, times, starts = _name_nodes(text, positions, node_at, next_node_at, n, len(words))
+        found, times, starts = _name_nodes(text, positions, node_at, next_node_at, n, len(words), limit)
         levels.append(Level(words, occurrences, starts))
         words, occurrences = found, times
         node_at, next_node_at = next_node_at, node_at
@@ -25,7 +25,7 @@ def count_levels(text: np.ndarray, order: int, vocabulary_size: int, start: int)
     return levels
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _by_word(text, vocabulary_size):
     """Positions in the order of the word there."""
     slot = np.zeros(vocabulary_size + 1, np.int64)
@@ -40,7 +40,7 @@ def _by_word(text, vocabulary_size):
     return positions
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _one_word_longer(text, positions, vocabulary_size, start):
     """Positions sorted by (n−1)-gram in, by n-gram out; a position whose n-gram would cross a <s> is dropped."""
     slot = np.zeros(vocabulary_size + 1, np.int64)
@@ -60,8 +60,8 @@ def _one_word_longer(text, positions, vocabulary_size, start):
     return longer
 
 
-@njit(cache=True)
-def _name_nodes(text, positions, node_at, next_node_at, n, contexts):
+@njit(cache=True, nogil=True)
+def _name_nodes(text, positions, node_at, next_node_at, n, contexts, limit):
     """Numbers the distinct n-grams along the sorted positions: their last words, counts, and where each context's begin."""
     distinct = 0
     word, tail = -1, -1
@@ -78,7 +78,8 @@ def _name_nodes(text, positions, node_at, next_node_at, n, contexts):
     for j in range(len(positions)):
         i = positions[j]
         node = next_node_at[i]
-        counts[node] += 1
+        if i < limit:
+            counts[node] += 1
         if node != last:
             words[node] = text[i + n - 1]
             starts[node_at[i] + 1] += 1

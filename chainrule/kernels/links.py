@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
+
+from chainrule.kernels.threads import frozen, over_ranges
 
 
-@njit(cache=True, parallel=True)
-def links(words, starts, shorter, target_words, target_starts):
-    """The continuations of h are among those of its suffix, both sorted: gallop through the longer list."""
+def links(words: np.ndarray, starts: np.ndarray, shorter: np.ndarray, target_words: np.ndarray,
+          target_starts: np.ndarray) -> np.ndarray:
     found = np.empty(len(words), np.uint32)
-    for h in prange(len(starts) - 1):
+    given = [frozen(a) for a in (words, starts, shorter, target_words, target_starts)]
+    over_ranges(lambda low, high: _links(*given, found, low, high), len(starts) - 1, 1 << 18)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _links(words, starts, shorter, target_words, target_starts, found, low_context, high_context):
+    """The continuations of h are among those of its suffix, both sorted: gallop through the longer list."""
+    for h in range(low_context, high_context):
         low = np.int64(target_starts[shorter[h]])
         end = np.int64(target_starts[np.int64(shorter[h]) + 1])
         for u in range(np.int64(starts[h]), np.int64(starts[h + 1])):
@@ -27,4 +36,3 @@ def links(words, starts, shorter, target_words, target_starts):
                 else:
                     high = middle
             found[u] = low
-    return found

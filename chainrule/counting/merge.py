@@ -1,0 +1,78 @@
+"""Merging counts: several tries become one, level by level, exactly as if their texts had been counted together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from chainrule.counting.count import JIT_PAYS_FROM
+from chainrule.counting.counts import Counts, Level, continuation_ids
+from chainrule.counting.scratch import Scratch
+
+
+def merge(parts: Sequence[Counts], scratch: Scratch) -> Counts:
+    """All parts as one, pair by pair, so that each n-gram is moved about log₂(parts) times."""
+    waiting = list(parts)
+    while len(waiting) > 1:
+        pairs = [waiting[i:i + 2] for i in range(0, len(waiting), 2)]
+        waiting = [_merge_two(*pair, scratch) if len(pair) == 2 else pair[0] for pair in pairs]
+    return waiting[0]
+
+
+def _merge_two(one: Counts, other: Counts, scratch: Scratch) -> Counts:
+    """A node of order n is a merged node of order n−1 and a word: each level is a merge of two sorted lists of such pairs."""
+    assert (one.order, one.start, one.vocabulary_size) == (other.order, other.start, other.vocabulary_size)
+    merge_level = _merge_level_plainly
+    if len(one.levels[-1]) + len(other.levels[-1]) >= JIT_PAYS_FROM:
+        from chainrule.kernels.merge import merge_level
+    words = one.levels[0].words
+    occurrences = one.levels[0].counts + other.levels[0].counts
+    maps = [words.astype(np.uint32)] * 2  # each part's nodes of the level below, in the merged trie
+    levels = []
+    for n in range(2, one.order + 1):
+        below, here = ([part.levels[i] for part in (one, other)] for i in (n - 2, n - 1))
+        starts, found, times, maps = merge_level(below, here, maps, len(words), scratch)
+        levels.append(Level(words, occurrences, starts))
+        words, occurrences = found, times
+    levels.append(Level(words, occurrences, None))
+    return Counts(levels, one.start)
+
+
+Merged = tuple[np.ndarray, np.ndarray, np.ndarray, list[np.ndarray]]
+
+
+def _merge_level_plainly(below: list[Level], here: list[Level], maps: list[np.ndarray], contexts: int,
+                         scratch: Scratch) -> Merged:
+    """starts, words and counts of the merged level, and each part's map into it."""
+    size = max(int(level.words.max(initial=0)) for level in here) + 1
+    pairs = [_pairs(under, level, into, size) for under, level, into in zip(below, here, maps, strict=True)]
+    distinct, rank = np.unique(np.concatenate(pairs), return_inverse=True)
+    times = np.bincount(rank, np.concatenate([level.counts for level in here]), len(distinct)).astype(np.uint32)
+    owners, words = np.divmod(distinct, size)
+    starts = np.searchsorted(owners, np.arange(contexts + 1)).astype(np.uint32)
+    cuts = np.cumsum([len(level) for level in here])[:-1]
+    return starts, words.astype(np.int32), times, [m.astype(np.uint32) for m in np.split(rank, cuts)]
+
+
+def _pairs(below: Level, here: Level, into: np.ndarray, size: int) -> np.ndarray:
+    assert below.starts is not None
+    return continuation_ids(np.repeat(into, np.diff(below.starts)), size, here.words)
+
+
+def renumber(counts: Counts, mapping: np.ndarray, vocabulary_size: int, start: int) -> Counts:
+    """The counts of the same text under other word ids; words mapped to one id become one."""
+    occurrences = np.bincount(mapping, counts.levels[0].counts, vocabulary_size).astype(np.uint32)
+    words = np.arange(vocabulary_size, dtype=np.int32)
+    into, levels = np.asarray(mapping), []
+    for below, here in zip(counts.levels[:-1], counts.levels[1:], strict=True):
+        assert below.starts is not None
+        pairs = continuation_ids(np.repeat(into, np.diff(below.starts)), vocabulary_size, mapping[here.words])
+        distinct, rank = np.unique(pairs, return_inverse=True)
+        owners, last_words = np.divmod(distinct, vocabulary_size)
+        starts = np.searchsorted(owners, np.arange(len(words) + 1)).astype(np.uint32)
+        levels.append(Level(words, occurrences, starts))
+        words, into = last_words.astype(np.int32), rank
+        occurrences = np.bincount(rank, here.counts, len(distinct)).astype(np.uint32)
+    levels.append(Level(words, occurrences, None))
+    return Counts(levels, start)

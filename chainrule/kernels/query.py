@@ -1,0 +1,75 @@
+"""Scoring on all cores; equals chainrule.counting.query.score_stream_plainly."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from chainrule.counting.table import Table
+from chainrule.kernels.threads import frozen, over_ranges
+
+BLOCK = 1 << 13  # positions worked on at a time, one order after the other: their nodes stay in the cache
+PIECE = 32 * BLOCK  # positions handed to a thread at a time
+
+
+def score_stream(table: Table, text: np.ndarray) -> np.ndarray:
+    """Within a block all searches of one order are independent, so the processor overlaps their cache misses."""
+    text = frozen(np.ascontiguousarray(text, dtype=np.int32))
+    total = np.empty(len(text), np.float32)
+    first = frozen(table.levels[0].log_probs)
+    if table.order == 1:
+        return first[text]
+    words = tuple(frozen(level.words) for level in table.levels[1:])
+    log_probs = tuple(frozen(level.log_probs) for level in table.levels[1:])
+    backoffs = tuple(frozen(level.backoffs) for level in table.levels[:-1])  # type: ignore[arg-type]
+    starts = tuple(frozen(level.starts) for level in table.levels[:-1])  # type: ignore[arg-type]
+
+    def work(low: int, high: int) -> None:
+        _score(text, first, words, log_probs, backoffs, starts, total, low, high)
+
+    over_ranges(work, len(text), PIECE)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _score(text, first, words, log_probs, backoffs, starts, total, low, high):
+    """Scores positions low … high−1; begins `order`−1 positions earlier, to know the contexts."""
+    orders = len(words)
+    nodes = np.full((orders + 1, BLOCK + 1), -1, np.int64)  # column 0 is the position before the block
+    begin = max(0, low - orders)
+    while begin < high:
+        size = min(BLOCK, high - begin)
+        nodes[0, 1:size + 1] = text[begin:begin + size]
+        for i in range(size):
+            if begin + i >= low:
+                total[begin + i] = first[text[begin + i]]
+        for k in range(orders):
+            _extend(words[k], starts[k], nodes[k], nodes[k + 1], text, begin, size)
+            for i in range(size):
+                if begin + i >= low:
+                    node, context = nodes[k + 1, i + 1], nodes[k, i]
+                    if node >= 0:
+                        total[begin + i] = log_probs[k][node]
+                    elif context >= 0:
+                        total[begin + i] += backoffs[k][context]
+        for k in range(orders + 1):
+            nodes[k, 0] = nodes[k, size]
+        begin += size
+
+
+@njit(cache=True, nogil=True)
+def _extend(words, starts, contexts, nodes, text, begin, size):
+    """nodes[i+1] = the continuation of contexts[i] by the word at i, or −1."""
+    for i in range(size):
+        context = contexts[i]
+        nodes[i + 1] = -1
+        if context >= 0:
+            low, left = np.int64(starts[context]), np.int64(starts[context + 1]) - np.int64(starts[context])
+            if left > 0:
+                word = text[begin + i]
+                while left > 1:  # halving without a branch: the last entry ≤ word
+                    half = left >> 1
+                    low = low + half if words[low + half] <= word else low
+                    left -= half
+                if words[low] == word:
+                    nodes[i + 1] = low
