@@ -39,6 +39,15 @@ class LanguageModel(Protocol[State]):
 
 
 @runtime_checkable
+class Shortenable(Protocol):
+    """A language model that remembers at most `context` tokens, and can be asked to make do with fewer."""
+
+    context: int
+
+    def shortened(self, context: int) -> LanguageModel: ...
+
+
+@runtime_checkable
 class Tokenizer(Protocol):
     """Text to ids and back. `unknown` is None where every text has tokens; `lossless` where decode undoes encode."""
 

@@ -27,6 +27,7 @@ class NGram:
     def __init__(self, table: Table):
         self.table = table
         self.vocabulary_size = table.vocabulary_size
+        self.context = table.order - 1
 
     def start(self, batch: int) -> NGramState:
         nodes = np.full((batch, self.table.order - 1), -1, dtype=np.int64)
