@@ -1,0 +1,85 @@
+"""Folders of derived files under the user's cache, named by what they were made from; written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from chainrule.errors import StorageError
+
+LIMIT = 20 << 30  # bytes kept; the folders that were unused for longest go first
+
+
+def root() -> Path:
+    """`$XDG_CACHE_HOME/chainrule`, by default `~/.cache/chainrule`."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "chainrule"
+
+
+def cached(kind: str, key: str, fill: Callable[[Path], None]) -> Path:
+    """The folder for a key; `fill` makes it the first time, in a temporary folder that is then renamed."""
+    home, folder = root() / kind, root() / kind / key
+    try:
+        if _is_whole(folder):
+            os.utime(folder)
+            return folder
+        home.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".making-", dir=home, ignore_cleanup_errors=True) as made:
+            fill(Path(made))
+            _seal(Path(made))
+            _put(Path(made), folder)
+        _forget_oldest(home, keep=folder)
+    except OSError as error:
+        raise StorageError(f"{home}: the cache cannot be written ({error.strerror or error}). Make room, or set "
+                           "XDG_CACHE_HOME to another folder.") from None
+    return folder
+
+
+def _seal(folder: Path) -> None:
+    """Everything is on the disk before the list of sizes, which says that the folder is whole, is written."""
+    sizes = {}
+    for path in sorted(folder.iterdir()):
+        with path.open("rb") as stream:
+            os.fsync(stream.fileno())
+        sizes[path.name] = path.stat().st_size
+    (folder / "sizes.json").write_text(json.dumps(sizes))
+
+
+def _is_whole(folder: Path) -> bool:
+    try:
+        sizes = json.loads((folder / "sizes.json").read_text())
+        return all((folder / name).stat().st_size == size for name, size in sizes.items())
+    except (FileNotFoundError, ValueError):
+        return False
+
+
+def _put(made: Path, folder: Path) -> None:
+    """Another process may have made the same folder meanwhile: then either will do."""
+    if folder.exists() and not _is_whole(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+    if not folder.exists():
+        made.chmod(0o777 & ~_umask())
+        try:
+            made.rename(folder)
+        except OSError:
+            if not _is_whole(folder):
+                raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _forget_oldest(home: Path, keep: Path) -> None:
+    sizes = {folder: sum(path.stat().st_size for path in folder.iterdir())
+             for folder in home.iterdir() if folder.is_dir() and not folder.name.startswith(".")}
+    total = sum(sizes.values())
+    for folder in sorted(sizes, key=lambda folder: folder.stat().st_mtime):
+        if total > LIMIT and folder != keep:
+            shutil.rmtree(folder, ignore_errors=True)
+            total -= sizes[folder]

@@ -1,0 +1,65 @@
+"""A stream of bytes becomes blocks of valid UTF-8 cut at line ends; every text format is read through here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from chainrule.text.corpora.decoding import refuse_binary, valid_utf8, without_bom
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Whole lines (or a piece of one that is longer than a block), and where they stand in the file."""
+
+    data: bytes
+    line: int
+    last: bool
+
+
+def blocks(stream: BinaryIO, source: str, *, size: int, errors: str) -> Iterator[Block]:
+    """Cuts a stream at the last line end of each `size` bytes; a longer line is cut between two characters."""
+    line, offset, carry = 1, 0, b""
+    for number, (data, last) in enumerate(_reads(stream, size)):
+        if number == 0:
+            refuse_binary(data, source)
+            data, offset = without_bom(data, source)
+        data = carry + data
+        cut = len(data) if last else _cut(data)
+        data, carry = data[:cut], data[cut:]
+        if data or last:
+            text = valid_utf8(data, source, line=line, offset=offset, errors=errors)
+            yield Block(text, line, last)
+        line, offset = line + data.count(b"\n"), offset + len(data)
+
+
+def cut_text(data: bytes, size: int) -> Iterator[tuple[bytes, bool]]:
+    """A long text in pieces of about `size` bytes at line ends or between characters, and whether each is the last."""
+    start = 0
+    while len(data) - start > size:
+        cut = start + _cut(data[start : start + size])
+        yield data[start:cut], False
+        start = cut
+    yield data[start:], True
+
+
+def _reads(stream: BinaryIO, size: int) -> Iterator[tuple[bytes, bool]]:
+    data = stream.read(size)
+    while True:
+        ahead = stream.read(size) if data else b""
+        yield data, not ahead
+        if not ahead:
+            return
+        data = ahead
+
+
+def _cut(data: bytes) -> int:
+    """After the last line end; without one, before the last character (it may be incomplete)."""
+    cut = data.rfind(b"\n") + 1
+    if cut:
+        return cut
+    cut = len(data) - 1
+    while cut > max(0, len(data) - 4) and data[cut] & 0xC0 == 0x80:  # a continuation byte of UTF-8
+        cut -= 1
+    return cut if cut > 0 else len(data)

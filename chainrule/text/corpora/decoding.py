@@ -1,0 +1,77 @@
+"""Bytes that are not UTF-8 are named, with file, line and offset; nothing is converted in silence."""
+
+from __future__ import annotations
+
+from chainrule.errors import DataError
+
+MARKS = {  # byte-order marks, the longer first
+    b"\xff\xfe\x00\x00": "UTF-32LE", b"\x00\x00\xfe\xff": "UTF-32BE", b"\xff\xfe": "UTF-16LE", b"\xfe\xff": "UTF-16BE",
+}
+MAGIC = {
+    b"\x1f\x8b": "gzip (.gz)", b"\xfd7zXZ\x00": "xz (.xz)", b"\x28\xb5\x2f\xfd": "Zstandard (.zst)", b"PK\x03\x04": "zip",
+    b"BZh": "bzip2", b"%PDF-": "PDF", b"PAR1": "Parquet (.parquet)",
+}
+BOM = b"\xef\xbb\xbf"
+CONTROLS = bytes(b for b in range(32) if b not in b"\t\n\v\f\r\x1b")
+LOOK = 1 << 16  # bytes looked at to tell binary from text
+
+
+def without_bom(data: bytes, source: str) -> tuple[bytes, int]:
+    """The text after a UTF-8 byte-order mark, and where in the file it starts."""
+    for mark, name in MARKS.items():
+        if data.startswith(mark):
+            raise DataError(f"{source}: the file is {name}, expected UTF-8. Convert it with: "
+                            f"iconv -f {name} -t UTF-8 {source}")
+    return (data[3:], 3) if data.startswith(BOM) else (data, 0)
+
+
+def refuse_binary(data: bytes, source: str) -> None:
+    """Refuses packed files under a wrong name, and files with more control bytes than any text has."""
+    for magic, name in MAGIC.items():
+        if data.startswith(magic) and not _is_text(data[:LOOK]):
+            raise DataError(f"{source}: this is a {name} file, expected text. Name or unpack it accordingly.")
+    if not data.startswith(tuple(MARKS)) and _controls(data[:LOOK]):
+        raise DataError(f"{source}: the file looks binary (one byte in {_controls(data[:LOOK])} is a control byte), "
+                        "expected UTF-8 text.")
+
+
+def valid_utf8(data: bytes, source: str, *, line: int, offset: int, errors: str) -> bytes:
+    """The same bytes where they are UTF-8; otherwise an error, or U+FFFD with errors=replace."""
+    if data.isascii():
+        return data
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        if errors == "replace":
+            return data.decode(errors="replace").encode()
+        raise DataError(_where(data, error.start, source, line, offset)) from None
+    return data
+
+
+def _where(data: bytes, bad: int, source: str, line: int, offset: int) -> str:
+    line += data.count(b"\n", 0, bad)
+    guess = _probable_encoding(data[max(0, bad - LOOK) : bad + LOOK])
+    probably = f" Probably {guess}: convert with iconv -f {guess} -t UTF-8 {source}, or" if guess else " Convert it, or"
+    return (f"{source}: line {line}, byte {offset + bad}: 0x{data[bad]:02x} is not UTF-8.{probably} set "
+            "text.errors=replace to read bad bytes as U+FFFD.")
+
+
+def _probable_encoding(data: bytes) -> str | None:
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(data).best()
+    return None if best is None else best.encoding.replace("_", "-")
+
+
+def _controls(data: bytes) -> int:
+    """0 for text; for a binary file, n where every n-th byte is a control byte."""
+    count = len(data) - len(data.translate(None, CONTROLS))
+    return len(data) // count if count > 32 and count * 20 > len(data) else 0
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return error.start > len(data) - 4
+    return not _controls(data)

@@ -1,0 +1,70 @@
+"""Files by their ending: each format is a function from a stream of bytes to chunks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from chainrule.text.corpora.blocks import blocks
+from chainrule.text.corpora.corpus import Chunk
+from chainrule.text.corpora.packing import open_stream, unpacked_name
+from chainrule.text.options import TextOptions
+
+Reader = Callable[[BinaryIO, str, TextOptions, int], Iterator[Chunk]]
+
+
+class Source(Protocol):
+    """One thing that text is read from: a file, or a built-in corpus."""
+
+    @property
+    def name(self) -> str: ...
+
+    def size(self) -> int: ...
+
+    def digest(self) -> str: ...
+
+    def chunks(self, options: TextOptions, size: int) -> Iterator[Chunk]: ...
+
+
+def read_text(stream: BinaryIO, source: str, options: TextOptions, size: int) -> Iterator[Chunk]:
+    """A text file is one document."""
+    for block in blocks(stream, source, size=size, errors=options.errors):
+        yield Chunk(block.data, source, block.line, block.last)
+
+
+FORMATS: dict[str, Reader] = {".txt": read_text}
+
+
+def format_of(path: Path) -> str | None:
+    """The ending that says how a file is read, packed or not; None where it is none of ours."""
+    suffix = Path(unpacked_name(path)).suffix.lower()
+    return suffix if suffix in FORMATS else None
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """A file on disk; with `replace`, bytes that are not UTF-8 are read as U+FFFD whatever the options say."""
+
+    path: Path
+    format: str = ".txt"
+    replace: bool = False
+
+    @property
+    def name(self) -> str:
+        return str(self.path)
+
+    def size(self) -> int:
+        return self.path.stat().st_size
+
+    def digest(self) -> str:
+        with self.path.open("rb") as stream:
+            return f"{self.format} {self.path.suffix} {hashlib.file_digest(stream, 'sha256').hexdigest()}"
+
+    def chunks(self, options: TextOptions, size: int) -> Iterator[Chunk]:
+        if self.replace:
+            options = options.model_copy(update={"errors": "replace"})
+        with open_stream(self.path) as stream:
+            yield from FORMATS[self.format](stream, self.name, options, size)

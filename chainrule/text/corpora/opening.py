@@ -1,0 +1,93 @@
+"""From what the user names (a path, a glob, a folder, a built-in's name, or several) to a corpus."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from chainrule.errors import DataError, did_you_mean
+from chainrule.text.corpora.builtin import BUILTINS
+from chainrule.text.corpora.corpus import CHUNK, Chunk
+from chainrule.text.corpora.formats import FORMATS, FileSource, Source, format_of
+from chainrule.text.options import TextOptions
+
+VERSION = "1"  # goes into fingerprints: change it when a reader gives other text for the same file
+
+
+@dataclass(frozen=True)
+class SourceCorpus:
+    """The texts of several sources, one after the other."""
+
+    sources: tuple[Source, ...]
+    options: TextOptions = field(default_factory=TextOptions)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return tuple(source.name for source in self.sources)
+
+    @cached_property
+    def size(self) -> int:
+        return sum(source.size() for source in self.sources)
+
+    def chunks(self, size: int = CHUNK) -> Iterator[Chunk]:
+        for source in self.sources:
+            yield from source.chunks(self.options, size)
+
+    def fingerprint(self) -> str:
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        digests = [source.digest() for source in self.sources]
+        return hashlib.sha256("\n".join([VERSION, self.options.digest(), *digests]).encode()).hexdigest()
+
+
+def open_corpus(spec: str | Path | Sequence[str | Path], options: TextOptions | None = None) -> SourceCorpus:
+    """A corpus from a path, a glob, a folder, a built-in's name, or a sequence of these."""
+    specs = [spec] if isinstance(spec, str | Path) else list(spec)
+    sources = [source for one in specs for source in _sources(one)]
+    if not sources:
+        raise DataError("no corpus was named, expected a path, a glob, a folder or a built-in's name."
+                        f"{did_you_mean('', BUILTINS)}")
+    return SourceCorpus(tuple(sources), options or TextOptions())
+
+
+def _sources(spec: str | Path) -> list[Source]:
+    path = Path(spec).expanduser()
+    if path.is_dir():
+        return _in_folder(path)
+    if path.exists():
+        return [FileSource(path, format_of(path) or ".txt")]
+    if str(spec) in BUILTINS:
+        return BUILTINS[str(spec)].sources()
+    if glob.has_magic(str(path)):
+        return _matching(path)
+    raise DataError(f"{spec}: no such file or folder, and no built-in corpus has that name.{_near(path)}")
+
+
+def _in_folder(folder: Path) -> list[Source]:
+    found = sorted(path for path in folder.rglob("*") if path.is_file() and format_of(path) and not _hidden(path, folder))
+    if not found:
+        raise DataError(f"{folder}: no file in this folder has a known ending ({', '.join(FORMATS)}, packed or not).")
+    return [FileSource(path, format_of(path) or ".txt") for path in found]
+
+
+def _matching(pattern: Path) -> list[Source]:
+    found = sorted(Path(name) for name in glob.glob(str(pattern), recursive=True) if Path(name).is_file())
+    if not found:
+        raise DataError(f"{pattern}: no file matches this pattern.")
+    return [FileSource(path, format_of(path) or ".txt") for path in found]
+
+
+def _hidden(path: Path, folder: Path) -> bool:
+    return any(part.startswith(".") for part in path.relative_to(folder).parts)
+
+
+def _near(path: Path) -> str:
+    siblings = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+    hint = did_you_mean(path.name, [*siblings, *BUILTINS])
+    return hint if "Did you mean" in hint else did_you_mean("", BUILTINS).replace("Known", "Built-in")

@@ -1,0 +1,56 @@
+"""Opens a file, packed or not, as one stream of bytes; a cut or damaged one is an error with its name."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from chainrule.errors import DataError
+
+
+def _open_zst(path: Path) -> Any:
+    try:
+        from compression import zstd  # the standard library's, from Python 3.14
+    except ImportError:
+        from backports import zstd
+    return zstd.open(path, "rb")
+
+
+PACKINGS: dict[str, Callable[[Path], Any]] = {
+    ".gz": lambda path: gzip.open(path, "rb"), ".xz": lambda path: lzma.open(path, "rb"), ".zst": _open_zst,
+}
+
+
+def unpacked_name(path: Path) -> str:
+    """`news.jsonl.gz` → `news.jsonl`."""
+    return path.name.removesuffix(path.suffix) if path.suffix.lower() in PACKINGS else path.name
+
+
+@contextmanager
+def open_stream(path: Path) -> Iterator[BinaryIO]:
+    """The unpacked bytes; whatever breaks while they are read becomes a DataError that names the file."""
+    opener = PACKINGS.get(path.suffix.lower(), lambda p: p.open("rb"))
+    try:
+        with opener(path) as stream:
+            yield stream
+    except EOFError:
+        raise DataError(f"{path}: the {path.suffix} file ends too early; it was cut. Copy or download it again.") from None
+    except (gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
+        raise DataError(f"{path}: the {path.suffix} file is damaged ({error}). Copy or download it again.") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror or error}).") from None
+    except Exception as error:
+        if type(error).__name__ == "ZstdError":
+            raise DataError(f"{path}: the .zst file is damaged ({error}). Copy or download it again.") from None
+        raise
+
+
+def buffered(text: bytes) -> BinaryIO:
+    """Bytes in memory as a stream."""
+    return io.BytesIO(text)

@@ -1,0 +1,24 @@
+"""Which tokens a vocabulary keeps, and in what order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chainrule.errors import OptionError
+
+
+def check(where: str, *, specials: int, min_count: int, size: int | None) -> None:
+    """Refuses options that would leave no token."""
+    if min_count < 1:
+        raise OptionError(f"{where}.min_count", min_count, "at least 1", "1 keeps every token.")
+    if size is not None and size <= specials:
+        raise OptionError(f"{where}.size", size, f"more than {specials}", f"The first {specials} are special tokens.")
+
+
+def ranked(counts: np.ndarray, by_spelling: np.ndarray, min_count: int, room: int | None) -> np.ndarray:
+    """Indices by descending count, ties by spelling, so that a vocabulary does not depend on the order of the text.
+
+    `by_spelling` lists the indices in the order of their spellings.
+    """
+    best = by_spelling[np.argsort(-counts[by_spelling], kind="stable")]
+    return best[: int((counts >= min_count).sum())][:room]

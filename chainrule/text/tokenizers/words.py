@@ -1,0 +1,178 @@
+"""Words between white space: the tokens of classical n-gram models."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count, repeat
+from typing import Any
+
+import numpy as np
+
+from chainrule.errors import DataError
+from chainrule.registry import part
+from chainrule.text.corpora.corpus import Corpus
+from chainrule.text.options import TextOptions
+from chainrule.text.tokenizer import Tokenizer
+from chainrule.text.tokenizers._layout import layout
+from chainrule.text.tokenizers._ranking import check, ranked
+from chainrule.text.units import END, Stretch, stretches, unit_of
+
+UNKNOWN, MARK, STOP = 0, 1, 2  # no text has the id of <s>: words that are spelled like a mark are found by it
+MARKS = {END: STOP, b"<s>": MARK, b"</s>": MARK}
+A_MARK = re.compile(rb"(?<![^\0\t\n\v\f\r ])</?s>(?![^\0\t\n\v\f\r ])")
+
+
+@part
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """Splits at ASCII white space and NUL, as KenLM does; words that are rare or unseen become <unk>."""
+
+    min_count: int = 1
+    size: int | None = None
+
+    def __post_init__(self) -> None:
+        check("words", specials=3, min_count=self.min_count, size=self.size)
+
+    def train(self, corpus: Corpus, options: TextOptions) -> WordTokenizer:
+        growing = self.growing()
+        for _ in growing.stream(stretches(corpus, unit_of(options, keeps_space=False), options), corpus, options):
+            continue
+        return growing.finish()[0]
+
+    def growing(self) -> GrowingWords:
+        """A vocabulary that grows while it encodes."""
+        return GrowingWords(self)
+
+    @staticmethod
+    def load(layout: Mapping[str, Any]) -> WordTokenizer:
+        vocabulary = layout["model"]["vocab"]
+        return WordTokenizer([token.encode() for token in sorted(vocabulary, key=vocabulary.__getitem__)])
+
+
+class GrowingWords:
+    """Gives every new word the next id; at the end, the ids are put in order of their counts."""
+
+    keeps_space, end = False, STOP
+
+    def __init__(self, rule: Words):
+        self.rule = rule
+        self.table: defaultdict[bytes, int] = defaultdict(count(3).__next__, MARKS)
+        self.counts = np.zeros(1024, np.int64)
+
+    def stream(self, stretches: Iterator[Stretch], corpus: Corpus, options: TextOptions) -> Iterator[np.ndarray]:
+        pending: list[np.ndarray] = []
+        for ids in _encoded(stretches, lambda words: map(self.table.__getitem__, words), corpus, options):
+            pending.append(ids)
+            if sum(map(len, pending)) > len(self.table):  # adding up costs as much as the vocabulary is long
+                pending = self._add(pending)
+            yield ids
+        self._add(pending)
+
+    def _add(self, pending: list[np.ndarray]) -> list[np.ndarray]:
+        if len(self.table) + 1 > len(self.counts):
+            self.counts = np.concatenate([self.counts, np.zeros(len(self.table) + 1, np.int64)])
+        for ids in pending:
+            found = np.bincount(ids)
+            self.counts[: len(found)] += found
+        return []
+
+    def finish(self) -> tuple[WordTokenizer, np.ndarray]:
+        """The tokenizer, and for each id given so far the id that it has now."""
+        words = [word for word in self.table if word not in MARKS]
+        by_spelling = np.array(sorted(range(len(words)), key=words.__getitem__), dtype=np.int64)
+        room = None if self.rule.size is None else self.rule.size - 3
+        best = ranked(self.counts[3 : 3 + len(words)], by_spelling, self.rule.min_count, room)
+        renumber = np.zeros(3 + len(words), np.int32)  # all others are unknown
+        renumber[MARK], renumber[STOP] = MARK, STOP
+        renumber[3 + best] = np.arange(3, 3 + len(best))
+        kept = [words[i] for i in best.tolist()]
+        return WordTokenizer([_spelled_unknown(set(kept)), b"<s>", b"</s>", *kept]), renumber
+
+
+class WordTokenizer(Tokenizer):
+    """A fixed vocabulary of words; decoding puts one space between them."""
+
+    name, unknown, start, end = "words", UNKNOWN, MARK, STOP
+    lossless, keeps_space = False, False
+
+    def __init__(self, tokens: Sequence[bytes]):
+        self.tokens = tokens
+        self.vocabulary_size = len(tokens)
+
+    @cached_property
+    def table(self) -> dict[bytes, int]:
+        return {token: id for id, token in enumerate(self.tokens)} | MARKS
+
+    def encode(self, text: str) -> np.ndarray:
+        words = _words(text.encode())
+        ids = np.fromiter(map(self.table.get, words, repeat(UNKNOWN)), np.int32, len(words))
+        return np.where(ids == MARK, UNKNOWN, ids)
+
+    def decode(self, ids: np.ndarray) -> str:
+        return b" ".join([self.tokens[i] for i in np.asarray(ids).tolist() if i not in (MARK, STOP)]).decode()
+
+    def token(self, id: int) -> str:
+        return self.tokens[id].decode()
+
+    def stream(self, stretches: Iterator[Stretch], corpus: Corpus, options: TextOptions) -> Iterator[np.ndarray]:
+        return _encoded(stretches, lambda words: map(self.table.get, words, repeat(UNKNOWN)), corpus, options)
+
+    def byte_lengths(self) -> None:
+        return None
+
+    def to_json(self) -> str:
+        spelled = [token.decode() for token in self.tokens]
+        model = {"type": "WordLevel", "vocab": {token: id for id, token in enumerate(spelled)}, "unk_token": spelled[0]}
+        split = {"type": "Split", "pattern": {"Regex": r"[\x00\t\n\x0b\x0c\r ]+"}, "behavior": "Removed", "invert": False}
+        return layout(model, dict(zip(spelled[:3], range(3), strict=True)), split, None)
+
+
+def _encoded(stretches: Iterator[Stretch], lookup: Callable[[list[bytes]], Iterable[int]], corpus: Corpus,
+             options: TextOptions) -> Iterator[np.ndarray]:
+    """Ids of whole words: one that a stretch cuts is finished by the next."""
+    for text in _whole_words(stretches):
+        words = _words(text)
+        ids = np.fromiter(lookup(words), np.int32, len(words))
+        if MARK in ids:
+            if options.marks == "error":
+                raise DataError(_where_marked(corpus))
+            ids = ids[ids != MARK]
+        yield ids
+
+
+def _whole_words(stretches: Iterator[Stretch]) -> Iterator[bytes]:
+    open_word: list[bytes] = []
+    for stretch in stretches:
+        cut = 1 + max(stretch.data.rfind(byte) for byte in (END, b" ", b"\n", b"\t", b"\r", b"\v", b"\f", b"\0")) \
+            if not stretch.data.endswith(END) else len(stretch.data)
+        if cut:
+            yield b"".join([*open_word, stretch.data[:cut]])
+            open_word = []
+        open_word.append(stretch.data[cut:])
+
+
+def _words(data: bytes) -> list[bytes]:
+    if b"\0" in data:
+        data = data.replace(b"\0", b" ")
+    return data.replace(END, b" \xff ").split()
+
+
+def _spelled_unknown(words: set[bytes]) -> bytes:
+    """<unk>, unless the text has that word itself."""
+    spelling = b"<unk>"
+    while spelling in words:
+        spelling = b"<unknown>" if spelling == b"<unk>" else spelling[:-1] + b"_>"
+    return spelling
+
+
+def _where_marked(corpus: Corpus) -> str:
+    for chunk in corpus.chunks():
+        if found := A_MARK.search(chunk.data):
+            line = chunk.line + chunk.data.count(b"\n", 0, found.start())
+            return (f"{chunk.source}: line {line}: the word {found[0].decode()} is in the text, but marks where a unit starts "
+                    "or ends. Set text.marks=drop to take such words out.")
+    raise AssertionError("a mark was found in the text, and then was not")
