@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from chainrule.counting.counts import Counts, Level, continuation_ids
@@ -9,6 +11,7 @@ from chainrule.counting.scratch import Scratch
 from chainrule.errors import OptionError
 
 JIT_PAYS_FROM = 3_000_000  # tokens or n-grams: below, NumPy is done before Numba has been imported and its kernels loaded
+BYTES_A_TOKEN = 80  # what counting a piece takes at its peak
 HIGHEST_ORDER = 8
 
 
@@ -26,8 +29,9 @@ def with_start_marks(ids: np.ndarray, start: int, end: int) -> np.ndarray:
 
 def count(ids: np.ndarray, order: int, vocabulary_size: int, *, start: int, end: int) -> Counts:
     """Counts of all n-grams up to `order` in a stream of units that each end with `end`."""
+    check_order(order)
     text = with_start_marks(ids, start, end)
-    return Counts(_levels(text, order, vocabulary_size, start, len(text)), start)
+    return Counts(_counter(len(text))(text, order, vocabulary_size, start, len(text)), start)
 
 
 def count_in_pieces(ids: np.ndarray, order: int, vocabulary_size: int, *, start: int, end: int,
@@ -35,25 +39,26 @@ def count_in_pieces(ids: np.ndarray, order: int, vocabulary_size: int, *, start:
     """The same counts in bounded memory: pieces of the text are counted one by one, then merged."""
     from chainrule.counting.merge import merge
 
-    parts = []
+    check_order(order)
+    parts, count_levels = [], _counter(len(ids))
     for low in range(0, len(ids), piece):
+        scratch.relax(need=piece * BYTES_A_TOKEN)
         fresh = low == 0 or ids[low - 1] == end
         text = with_start_marks(ids[low:low + piece + order - 1], start, end)
         text = text if fresh else text[1:]
         beyond = with_start_marks(ids[low:low + piece], start, end)  # n-grams that begin later belong to the next piece
-        levels = _levels(text, order, vocabulary_size, start, len(beyond) - (not fresh))
+        levels = count_levels(text, order, vocabulary_size, start, len(beyond) - (not fresh))
         parts.append(Counts([_moved(level, scratch) for level in levels], start))
-        scratch.relax()
     return merge(parts, scratch)
 
 
-def _levels(text: np.ndarray, order: int, vocabulary_size: int, start: int, limit: int) -> list[Level]:
-    """Levels with the occurrences that begin before position `limit`."""
-    check_order(order)
-    count_levels = count_levels_plainly
-    if len(text) >= JIT_PAYS_FROM:
-        from chainrule.kernels.counting import count_levels
-    return count_levels(text, order, vocabulary_size, start, limit)
+def _counter(tokens: int) -> Callable[[np.ndarray, int, int, int, int], list[Level]]:
+    """The kernel where it pays: (text, order, vocabulary size, <s>, limit) → levels of what begins before `limit`."""
+    if tokens < JIT_PAYS_FROM:
+        return count_levels_plainly
+    from chainrule.kernels.counting import count_levels
+
+    return count_levels
 
 
 def count_levels_plainly(text: np.ndarray, order: int, vocabulary_size: int, start: int, limit: int) -> list[Level]:

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chainrule.counting.counts import Counts, Level, context_chunks
+from chainrule.counting.counts import Counts, context_chunks
 from chainrule.counting.links import continuation_counts, suffix_links
+from chainrule.counting.scratch import Scratch
 from chainrule.counting.smoothing._method import Evidence, Group, Smoothing
 from chainrule.counting.table import Table, TableLevel
+from chainrule.threads import side_by_side
 
-CHUNK = 1 << 20  # n-grams worked on at a time: the temporary arrays stay in the tens of megabytes
+CHUNK = 1 << 18  # n-grams worked on at a time: the temporary arrays stay near the processor
 
 
 @dataclass(frozen=True)
@@ -31,43 +33,50 @@ class Marks:
         return barred
 
 
-def estimate(counts: Counts, method: Smoothing, marks: Marks, *, prune: list[int],
-             held_out: np.ndarray | None = None, say: Callable[[str], None] = print) -> Table:
+def estimate(counts: Counts, method: Smoothing, marks: Marks, *, prune: list[int], scratch: Scratch,
+             held_out: np.ndarray | None = None, say: Callable[[str], None]) -> Table:
     """p(w|h) = kept(hw)/mass(h) + γ(h) p(w|h′), from the shortest contexts to the longest."""
-    links: list[np.ndarray | None] = [None]
+    links: list[np.ndarray] = [np.zeros(0, np.uint32)]
     for n in range(2, counts.order + 1):
-        links.append(suffix_links(counts, n, links[-1]))
-    used = _counts_to_use(counts, method, links)
+        links.append(suffix_links(counts, n, links[-1], scratch))
+    used = _counts_to_use(counts, method, links, scratch)
     barred = marks.cannot_be_predicted()
     size = counts.vocabulary_size - len(barred)
-    method.fit(Evidence(counts, [_count_of_counts(c) for c in used], size, held_out, marks.end, say))
+    method.fit(Evidence(counts, [_count_of_counts(c, scratch) for c in used], size, held_out, marks.end, say))
 
-    keep = [_kept(level, limit) for level, limit in zip(counts.levels, _limits(prune, counts.order), strict=True)]
-    probs = [_unigrams(counts, used[0], method, barred)]
-    backoffs: list[np.ndarray] = []
+    limits = _limits(prune, counts.order)
+    probs, backoffs = [_unigrams(counts, used[0], method, barred)], []
     for n in range(2, counts.order + 1):
-        p, gamma = _one_order(counts, n, used[n - 1], keep[n - 1], method, links[n - 1], probs[-1])
+        orders = _Order(counts, n, used[n - 1], links[n - 1], limits[n - 1])
+        p, gamma = _one_order(orders, method, probs[-1], scratch)
         probs.append(p)
         backoffs.append(gamma)
-    return Table(_levels(counts, probs, backoffs, keep), marks.start, marks.end, marks.unknown)
+    for values in (*probs, *backoffs):
+        _take_logs(values, scratch)
+    levels = [TableLevel(level.words, p, backoffs[n] if n < len(backoffs) else None, level.starts)
+              for n, (level, p) in enumerate(zip(counts.levels, probs, strict=True))]
+    if any(limits):
+        levels = _without_pruned(counts, levels, limits, scratch)
+    return Table(levels, marks.start, marks.end, marks.unknown)
 
 
-def _counts_to_use(counts: Counts, method: Smoothing, links: list[np.ndarray | None]) -> list[np.ndarray]:
-    if method.uses == "raw":
-        raw = [level.counts for level in counts.levels]
-        raw[0] = raw[0].copy()
-        raw[0][counts.start] = 0
-        return raw
-    lower = [continuation_counts(counts, n, links[n]) for n in range(1, counts.order)]  # type: ignore[arg-type]
-    top = counts.levels[-1].counts
-    if counts.order == 1:
-        top = top.copy()
-        top[counts.start] = 0
-    return [*lower, top]
+def _counts_to_use(counts: Counts, method: Smoothing, links: list[np.ndarray], scratch: Scratch) -> list[np.ndarray]:
+    """Raw or continuation counts of each order; <s> is never predicted and has none."""
+    used = [level.counts for level in counts.levels]
+    if method.uses == "continuation":
+        used[:-1] = [continuation_counts(counts, n, links[n], scratch) for n in range(1, counts.order)]
+    used[0] = used[0].copy()
+    used[0][counts.start] = 0
+    return used
 
 
-def _count_of_counts(used: np.ndarray) -> np.ndarray:
-    return np.bincount(np.minimum(used, 9), minlength=10)[:9]
+def _count_of_counts(used: np.ndarray, scratch: Scratch) -> np.ndarray:
+    """How many n-grams have count j, for j = 0 … 8."""
+    total = np.zeros(10, np.int64)
+    for low in range(0, len(used), CHUNK):
+        total += np.bincount(np.minimum(used[low:low + CHUNK], 9), minlength=10)
+        scratch.relax()
+    return total[:9]
 
 
 def _limits(prune: list[int], order: int) -> list[int]:
@@ -76,45 +85,58 @@ def _limits(prune: list[int], order: int) -> list[int]:
     return (given + [given[-1]] * order)[:order]
 
 
-def _kept(level: Level, limit: int) -> np.ndarray | None:
-    return None if limit == 0 else level.counts > limit
-
-
 def _unigrams(counts: Counts, used: np.ndarray, method: Smoothing, barred: list[int]) -> np.ndarray:
     """Order 1 is smoothed like the others, with the uniform distribution over what can be predicted below it."""
     uniform = np.full(len(used), 1.0 / (len(used) - len(barred)))
     uniform[barred] = 0.0
     seen = used.astype(np.float64)
     seen[barred] = 0.0
-    group = Group(1, seen, np.array([0, len(used)]), np.array([counts.order == 1]))
-    kept, mass = method.share(group)
+    kept, mass = method.share(Group(1, seen, np.array([0, len(used)]), np.array([counts.order == 1])))
     p = np.where(seen > 0, kept, 0.0) / mass[0]
     left = 1.0 - p.sum()
     if method.interpolates:
-        return p + left * uniform
+        return (p + left * uniform).astype(np.float32)
     unseen = (seen == 0) & (uniform > 0)
     if unseen.any():
         p[unseen] = left / unseen.sum()
-        return p
-    return p / p.sum()
+    return (p / p.sum()).astype(np.float32)
 
 
-def _one_order(counts: Counts, n: int, used: np.ndarray, keep: np.ndarray | None, method: Smoothing,
-               links: np.ndarray | None, lower: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """p of each n-gram (float32) and γ of each context one order below (float32)."""
-    assert links is not None
-    starts = counts.levels[n - 2].starts
-    assert starts is not None
-    begin_low, begin_high = counts.begins(n - 1)
-    p_all, gamma_all = np.empty(len(used), np.float32), np.ones(len(starts) - 1, np.float32)
-    for low, high in context_chunks(starts, CHUNK):
+@dataclass(frozen=True)
+class _Order:
+    """The n-grams of one order, as `_one_order` needs them."""
+
+    counts: Counts
+    n: int
+    used: np.ndarray
+    links: np.ndarray
+    limit: int
+
+    def group(self, low: int, high: int) -> tuple[Group, slice]:
+        """The continuations of contexts low … high−1, and where they lie."""
+        starts = self.counts.levels[self.n - 2].starts
+        assert starts is not None
         local = starts[low:high + 1].astype(np.int64)
         here = slice(int(local[0]), int(local[-1]))
+        begin_low, begin_high = self.counts.begins(self.n - 1)
         contexts = np.arange(low, high)
-        whole = (contexts >= begin_low) & (contexts < begin_high) | (n == counts.order)
-        group = Group(n, used[here].astype(np.float64), local - local[0], whole)
-        p, gamma = _one_group(group, method, lower[links[here]], None if keep is None else keep[here])
-        p_all[here], gamma_all[low:high] = p, gamma
+        whole = (contexts >= begin_low) & (contexts < begin_high) | (self.n == self.counts.order)
+        return Group(self.n, self.used[here].astype(np.float64), local - local[0], whole), here
+
+
+def _one_order(order: _Order, method: Smoothing, lower: np.ndarray, scratch: Scratch) -> tuple[np.ndarray, np.ndarray]:
+    """p of each n-gram and γ of each context one order below."""
+    starts, level = order.counts.levels[order.n - 2].starts, order.counts.levels[order.n - 1]
+    assert starts is not None
+    p_all, gamma_all = scratch.empty(len(level), np.float32), scratch.empty(len(starts) - 1, np.float32)
+
+    def work(chunk: tuple[int, int]) -> None:
+        group, here = order.group(*chunk)
+        keep = level.counts[here] > order.limit if order.limit else None
+        p_all[here], gamma_all[slice(*chunk)] = _one_group(group, method, lower[order.links[here]], keep)
+        scratch.relax()
+
+    side_by_side(work, context_chunks(starts, CHUNK))
     return p_all, gamma_all
 
 
@@ -138,22 +160,38 @@ def _one_group(group: Group, method: Smoothing, lower: np.ndarray,
     return p * group.spread(scale), np.where(filled, gamma, 1.0)
 
 
-def _levels(counts: Counts, probs: list[np.ndarray], backoffs: list[np.ndarray],
-            keep: list[np.ndarray | None]) -> list[TableLevel]:
-    """Takes logs and leaves out what is pruned."""
-    levels = []
-    for n, level in enumerate(counts.levels, start=1):
-        mine, above = keep[n - 1], keep[n] if n < counts.order else None
+def _take_logs(values: np.ndarray, scratch: Scratch) -> None:
+    """In place, a piece at a time; ln 0 = −∞ is meant."""
+    def work(low: int) -> None:
+        piece = values[low:low + CHUNK]
         with np.errstate(divide="ignore"):
-            log_probs = np.log(probs[n - 1], dtype=np.float32)
-            gamma = np.log(backoffs[n - 1]) if n < counts.order else None
+            np.log(piece, out=piece)
+        scratch.relax()
+
+    side_by_side(work, range(0, len(values), CHUNK))
+
+
+def _without_pruned(counts: Counts, levels: list[TableLevel], limits: list[int], scratch: Scratch) -> list[TableLevel]:
+    """Leaves out the n-grams at or below their order's limit; every n-gram of what stays is there, as limits only grow."""
+    slim = []
+    for n, level in enumerate(levels):
+        keep = _kept_nodes(counts, n, limits, scratch)
         starts = level.starts
-        if starts is not None and above is not None:
-            starts = np.concatenate([[0], np.cumsum(above)])[starts].astype(np.uint32)
-        words = level.words
-        if mine is not None:
-            words, log_probs = words[mine], log_probs[mine]
-            gamma = None if gamma is None else gamma[mine]
-            starts = None if starts is None else np.append(starts[:-1][mine], starts[-1])
-        levels.append(TableLevel(words, log_probs, gamma, starts))
-    return levels
+        if starts is not None:
+            before = np.searchsorted(_kept_nodes(counts, n + 1, limits, scratch), starts)  # kept ones before each start
+            starts = np.append(before[keep], before[-1]).astype(np.uint32)
+        backoffs = None if level.backoffs is None else level.backoffs[keep]
+        slim.append(TableLevel(level.words[keep], level.log_probs[keep], backoffs, starts))
+        scratch.relax()
+    return slim
+
+
+def _kept_nodes(counts: Counts, n: int, limits: list[int], scratch: Scratch) -> np.ndarray:
+    found = counts.levels[n].counts
+    if not limits[n]:
+        return np.arange(len(found))
+    pieces = []
+    for low in range(0, len(found), CHUNK):
+        pieces.append(np.flatnonzero(found[low:low + CHUNK] > limits[n]) + low)
+        scratch.relax()
+    return np.concatenate(pieces)

@@ -39,9 +39,9 @@ class Scratch:
             array[:] = 0
         return array
 
-    def relax(self) -> None:
-        """Lets go of resident pages when the process has grown past the limit."""
-        if self.limit is not None and resident() > self.limit:
+    def relax(self, need: int = 0) -> None:
+        """Lets go of resident pages when the process, with `need` bytes more, would grow past the limit."""
+        if self.limit is not None and resident() + need > self.limit:
             for mapped in list(self._maps):
                 mapped.madvise(mmap.MADV_DONTNEED)
 

@@ -5,15 +5,38 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from chainrule.kernels.threads import frozen, over_ranges
+from chainrule.counting.scratch import Scratch
+from chainrule.threads import frozen, side_by_side
+
+PIECE = 1 << 16  # contexts between two looks at the memory
 
 
 def links(words: np.ndarray, starts: np.ndarray, shorter: np.ndarray, target_words: np.ndarray,
-          target_starts: np.ndarray) -> np.ndarray:
-    found = np.empty(len(words), np.uint32)
+          target_starts: np.ndarray, scratch: Scratch) -> np.ndarray:
+    found = scratch.empty(len(words), np.uint32)
     given = [frozen(a) for a in (words, starts, shorter, target_words, target_starts)]
-    over_ranges(lambda low, high: _links(*given, found, low, high), len(starts) - 1, 1 << 18)
+
+    def work(low: int) -> None:
+        _links(*given, found, low, min(low + PIECE, len(starts) - 1))
+        scratch.relax()
+
+    side_by_side(work, range(0, len(starts) - 1, PIECE))
     return found
+
+
+def count_links(links: np.ndarray, targets: int, scratch: Scratch) -> np.ndarray:
+    """How many links point at each target; equals np.bincount."""
+    times, links = scratch.zeros(targets, np.uint32), frozen(links)
+    for low in range(0, len(links), PIECE):
+        _count_links(links[low:low + PIECE], times)
+        scratch.relax()
+    return times
+
+
+@njit(cache=True, nogil=True)
+def _count_links(links, times):
+    for link in links:
+        times[link] += 1
 
 
 @njit(cache=True, nogil=True)

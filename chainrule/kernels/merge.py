@@ -7,9 +7,9 @@ from numba import njit
 
 from chainrule.counting.counts import Level
 from chainrule.counting.scratch import Scratch
-from chainrule.kernels.threads import frozen
+from chainrule.threads import frozen
 
-PIECE = 1 << 18  # contexts merged between two looks at the memory
+PIECE = 1 << 12  # contexts merged between two looks at the memory
 
 
 def merge_level(below: list[Level], here: list[Level], maps: list[np.ndarray], contexts: int,

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from chainrule.counting.table import Table
-from chainrule.kernels.threads import frozen, over_ranges
+from chainrule.threads import frozen, side_by_side
 
 BLOCK = 1 << 13  # positions worked on at a time, one order after the other: their nodes stay in the cache
 PIECE = 32 * BLOCK  # positions handed to a thread at a time
@@ -24,10 +24,10 @@ def score_stream(table: Table, text: np.ndarray) -> np.ndarray:
     backoffs = tuple(frozen(level.backoffs) for level in table.levels[:-1])  # type: ignore[arg-type]
     starts = tuple(frozen(level.starts) for level in table.levels[:-1])  # type: ignore[arg-type]
 
-    def work(low: int, high: int) -> None:
-        _score(text, first, words, log_probs, backoffs, starts, total, low, high)
+    def work(low: int) -> None:
+        _score(text, first, words, log_probs, backoffs, starts, total, low, min(low + PIECE, len(text)))
 
-    over_ranges(work, len(text), PIECE)
+    side_by_side(work, range(0, len(text), PIECE))
     return total
 
 
