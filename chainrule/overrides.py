@@ -43,7 +43,7 @@ def apply_overrides(data: dict[str, Any], schema: type[BaseModel], overrides: Se
 
 
 def unknown_path(schema: type[BaseModel], path: Path) -> Problem | None:
-    """A problem with a suggestion where the schema has no such place; the options of parts are checked with the part."""
+    """A problem with a suggestion where the schema has no such place; a part's options are checked with the part."""
     fields: type[BaseModel] | None = schema
     for depth, step in enumerate(path):
         if fields is None:

@@ -18,7 +18,7 @@ UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 def parse_size(value: int | str) -> int:
     """Bytes of `500M`, `1.5G`, `2 GB`, `64KiB` or a plain number; K, M, G and T are powers of 1024."""
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([KMGT]?)(?:i?B)?", str(value), re.IGNORECASE)
-    if not found:
+    if not found or ("." in found[1] and not found[2]):
         raise ValueError("expected a size such as 500M or 1.5G")
     return round(float(found[1]) * UNITS[found[2].upper()])
 
@@ -26,7 +26,7 @@ def parse_size(value: int | str) -> int:
 def format_size(size: int) -> str | int:
     """The shortest spelling that `parse_size` reads as exactly this number."""
     for unit in "TGMK":
-        text = f"{size / UNITS[unit]:.3f}".rstrip("0").rstrip(".")
+        text = f"{size / UNITS[unit]:.2f}".rstrip("0").rstrip(".")
         if size >= UNITS[unit] and parse_size(text + unit) == size:
             return text + unit
     return size

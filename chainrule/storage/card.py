@@ -1,0 +1,67 @@
+"""README.md of a run folder: what the model is, how to use it and what it scored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from chainrule.strict_yaml import dump_yaml
+
+
+def model_card(recipe: Mapping[str, Any], report: Mapping[str, Any], recipe_yaml: str) -> str:
+    """A model card in Markdown; its head is the metadata that model hubs read."""
+    head = dump_yaml({"library_name": "chainrule", "tags": ["language-model", recipe["family"]]})
+    title = recipe.get("description") or f"A {recipe['family']} model"
+    return f"""---
+{head}---
+
+# {title}
+
+A `{recipe["family"]}` model over `{recipe["tokenizer"]["name"]}` tokens, made with
+[chainrule](https://pypi.org/project/chainrule/). The folder is the model: `MANIFEST.json` has the SHA-256 of each file.
+
+```
+chainrule generate THIS_FOLDER --prompt "..."
+chainrule evaluate THIS_FOLDER --data your.txt
+chainrule verify THIS_FOLDER
+```
+
+## What was measured
+
+{_table(report)}
+## The recipe
+
+Everything needed to make it again, given the same text:
+
+```yaml
+{recipe_yaml}```
+
+It repeats and completes what was in its training text, including that text's mistakes and private details.
+"""
+
+
+def _table(report: Mapping[str, Any]) -> str:
+    rows = list(_rows(report))
+    if not rows:
+        return "Nothing was measured.\n"
+    return "| | |\n|---|---|\n" + "".join(f"| {name} | {_cell(value)} |\n" for name, value in rows)
+
+
+def _rows(report: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    for key, value in report.items():
+        name = f"{prefix}{key}".replace("_", " ")
+        if isinstance(value, Mapping):
+            found += _rows(value, f"{name}, ")
+        elif value is not None:
+            found.append((name, value))
+    return found
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_cell, value))
+    if isinstance(value, float):
+        return f"{value:,.4g}"
+    text = f"{value:,}" if type(value) is int else str(value)
+    return " ".join(text.replace("|", "\\|").split())

@@ -1,0 +1,59 @@
+"""With what a model was made: versions and hardware; no host names, no user names, no paths."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from chainrule import __version__
+
+PACKAGES = ("numpy", "numba", "tokenizers", "safetensors", "pydantic", "PyYAML", "typer", "rich", "array-api-compat",
+            "charset-normalizer", "torch", "duckdb")
+
+
+def environment() -> dict[str, Any]:
+    """What environment.json says."""
+    return {
+        "chainrule": __version__,
+        "python": platform.python_version(),
+        "implementation": platform.python_implementation(),
+        "packages": {name: version for name in PACKAGES if (version := installed(name))},
+        "system": f"{platform.system()} {platform.release()}",
+        "machine": platform.machine(),
+        "processor": processor(),
+        "cores": cores(),
+        "threads": int(os.environ.get("NUMBA_NUM_THREADS") or cores()),
+        "memory": memory(),
+    }
+
+
+def installed(name: str) -> str | None:
+    """A package's version, without importing it."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def processor() -> str:
+    """The processor's model as the system calls it."""
+    table = Path("/proc/cpuinfo")
+    if table.exists():
+        for line in table.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def cores() -> int:
+    """The cores this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform.startswith("linux") else os.cpu_count() or 1
+
+
+def memory() -> int:
+    """Bytes of memory of the machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -1,0 +1,61 @@
+"""A folder in the making: locked while its writer lives, removed when its writer fails, swept when its writer died."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+PATTERN = re.compile(r"\..+\.partial-[0-9]+-[0-9a-f]{8}")
+
+
+@contextmanager
+def partial_folder(target: Path) -> Iterator[Path]:
+    """A hidden sibling of the target; what is left of it at the end is removed."""
+    path, handle = _made(target)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        os.close(handle)
+
+
+def _made(target: Path) -> tuple[Path, int]:
+    while True:
+        path = target.with_name(f".{target.name[:40]}.partial-{os.getpid()}-{secrets.token_hex(4)}")
+        path.mkdir()
+        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        _locked(handle, fcntl.LOCK_EX)
+        if path.exists():
+            return path, handle
+        os.close(handle)  # a sweeper was quicker than our lock
+
+
+def sweep(parent: Path) -> None:
+    """Removes the partial folders whose writers are gone: those that nobody has locked."""
+    for path in parent.glob(".*.partial-*"):
+        if not PATTERN.fullmatch(path.name) or path.is_symlink() or not path.is_dir():
+            continue
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError:
+            continue  # another sweeper was quicker, or it is not ours to open
+        if _locked(handle, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            shutil.rmtree(path, ignore_errors=True)
+        os.close(handle)
+
+
+def _locked(handle: int, how: int) -> bool | None:
+    """True if the lock is ours, False if somebody has it, None where the file system has no locks."""
+    try:
+        fcntl.flock(handle, how)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True

@@ -1,0 +1,63 @@
+"""Which large files have been hashed before: a file that was not touched since need not be read again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import secrets
+from pathlib import Path
+
+from chainrule.errors import StorageError
+from chainrule.storage.manifest import Entry, check_content
+
+ALWAYS_BELOW = 64 * 2**20  # bytes; smaller files are hashed at every opening
+logger = logging.getLogger(__name__)
+
+
+def cache_folder() -> Path:
+    """`$XDG_CACHE_HOME/chainrule`, or `~/.cache/chainrule`."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "chainrule"
+
+
+def check_once(path: Path, entry: Entry) -> None:
+    """Hashes the file, unless it is large and the very same file (inode, size, times) was found good before."""
+    before = _state(path)
+    if entry.size >= ALWAYS_BELOW and _recalled(path) == {**before, "sha256": entry.sha256}:
+        return
+    check_content(path, entry)
+    if _state(path) != before:
+        raise StorageError(f"{path}: changed while it was read. Try again when nobody writes to it.")
+    if entry.size >= ALWAYS_BELOW:
+        remember(path, entry)
+
+
+def remember(path: Path, entry: Entry) -> None:
+    """Notes that the file, as it is now, has this content. Without a cache folder the next opening hashes again."""
+    if entry.size < ALWAYS_BELOW:
+        return
+    note = _note(path)
+    partial = note.with_name(f"{note.name}.{secrets.token_hex(4)}")
+    try:
+        note.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(json.dumps({**_state(path), "sha256": entry.sha256}), encoding="utf-8")
+        partial.replace(note)
+    except OSError as error:
+        logger.debug("not remembered: %s", error)
+
+
+def _recalled(path: Path) -> dict[str, object] | None:
+    try:
+        return json.loads(_note(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _note(path: Path) -> Path:
+    return cache_folder() / "verified" / f"{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()}.json"
+
+
+def _state(path: Path) -> dict[str, object]:
+    s = path.stat()
+    return {"device": s.st_dev, "inode": s.st_ino, "size": s.st_size, "changed": [s.st_mtime_ns, s.st_ctime_ns]}

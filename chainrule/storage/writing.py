@@ -1,0 +1,121 @@
+"""Writing a run folder: whole or not at all, whatever happens in between.
+
+The files are made in a hidden folder beside the target, `.NAME.partial-PID-RANDOM`, which its writer keeps locked.
+They are synced, then MANIFEST.json is, and only then is the folder renamed. Who dies on the way leaves an unlocked
+partial folder, which the next writer in that place removes.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from chainrule.errors import StorageError
+from chainrule.storage.manifest import NAME, Entry, hashed, manifest_bytes, read_manifest
+from chainrule.storage.partial import partial_folder, sweep
+from chainrule.storage.run_folder import extra_files
+from chainrule.storage.swapping import aside, swap
+from chainrule.storage.verified import remember
+
+DENIED = (errno.EACCES, errno.EPERM, errno.EROFS)
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def write_run(path: str | Path, fill: Callable[[Path], None], *, replace: bool = False) -> Path:
+    """Makes a run folder of what `fill(folder)` writes. With `replace` an older run gives way in one step."""
+    target = Path(os.path.realpath(path))
+    try:
+        check_target(path, replace=replace)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        sweep(target.parent)
+        with partial_folder(target) as partial:
+            fill(partial)
+            files = seal(partial)
+            _put_in_place(partial, target, replace=replace)
+    except OSError as error:
+        raise StorageError(_explained(Path(path), error)) from error
+    for name, entry in files.items():
+        remember(target / name, entry)
+    return Path(path)
+
+
+def check_target(path: str | Path, *, replace: bool = False) -> None:
+    """Refuses a target that may not be written: ask before hours of work. Only a whole run folder gives way."""
+    target = Path(os.path.realpath(path))
+    if not os.path.lexists(target) or (target.is_dir() and not any(target.iterdir())):
+        _check_writable(path, target)
+        return
+    if not target.is_dir():
+        raise StorageError(f"{path}: a file is there, expected the name of a new folder.")
+    try:
+        extra = extra_files(target, read_manifest(target))
+    except StorageError as error:
+        raise StorageError(f"{path}: exists and is not a run folder, so it is left alone ({error}) "
+                           "Remove it by hand, or choose another folder.") from None
+    if not replace:
+        raise StorageError(f"{path}: there is a run already. Choose another folder, or replace it with --force.")
+    if extra:
+        raise StorageError(f"{path}: holds {extra[0]!r}, which is not part of the run. Move it away first.")
+    _check_writable(path, target)
+
+
+def seal(folder: Path) -> dict[str, Entry]:
+    """Gives every file the umask's mode, syncs it and lists it; the manifest is written last."""
+    files = {}
+    mode = folder.stat().st_mode & 0o666  # mkdir has applied the umask to the folder
+    for path in sorted(folder.rglob("*")):
+        if path.is_dir():
+            sync(path)
+            continue
+        os.chmod(path, mode)
+        sync(path)
+        files[path.relative_to(folder).as_posix()] = hashed(path)
+    with (folder / NAME).open("xb") as file:
+        file.write(manifest_bytes(files))
+        file.flush()
+        os.fsync(file.fileno())
+    sync(folder)
+    return files
+
+
+def sync(path: Path) -> None:
+    """Waits until a file or folder is on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _put_in_place(partial: Path, target: Path, *, replace: bool) -> None:
+    if replace and target.exists() and any(target.iterdir()):
+        check_target(target, replace=True)  # again: `fill` may have taken hours
+        swap(partial, target)
+    else:
+        os.rename(partial, target)  # fails if somebody else has put a run there meanwhile
+    sync(target.parent)
+    shutil.rmtree(aside(target), ignore_errors=True)  # what a swap that was killed halfway may have left
+
+
+def _check_writable(path: str | Path, target: Path) -> None:
+    parent = target.parent
+    while not parent.exists():
+        parent = parent.parent
+    if not parent.is_dir():
+        raise StorageError(f"{path}: {parent} is a file, expected a folder.")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise StorageError(f"{path}: {parent} cannot be written to. Choose another folder.")
+
+
+def _explained(path: Path, error: OSError) -> str:
+    if error.errno in FULL:
+        return f"{path}: no space left on the disk. Nothing was saved and nothing replaced; free some and try again."
+    if error.errno in DENIED:
+        return f"{path}: cannot be written: {error.strerror}. Nothing was saved; choose another folder."
+    if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+        return f"{path}: something was put there meanwhile. Nothing was saved; choose another folder."
+    place = f" ({error.filename})" if error.filename else ""
+    return f"{path}: not saved: {error.strerror or error}{place}."
