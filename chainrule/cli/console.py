@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json as json_format
 import logging
-import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
+from chainrule.plain import plain_json
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object; all else goes to standard error.")]
 QUIET_SECONDS = 10.0  # between two plain progress lines
 
@@ -21,22 +21,9 @@ QUIET_SECONDS = 10.0  # between two plain progress lines
 def emit(data: Mapping[str, Any], json: bool, human: Callable[[Any], None]) -> None:
     """Prints the result: as exactly one JSON object, or by calling `human(data)`. NaN and infinities become null."""
     if json:
-        print(json_format.dumps(plain(data), ensure_ascii=False, allow_nan=False))
+        print(plain_json(data))
     else:
         human(data)
-
-
-def plain(value: Any) -> Any:
-    """What JSON can say: NumPy values become Python's, tuples and sets lists, paths text, NaN and infinities None."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in (sorted(value) if isinstance(value, set | frozenset) else value)]
-    if isinstance(value, str | bool | int | None):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return plain(value.tolist()) if hasattr(value, "tolist") else str(value)
 
 
 def say(text: str) -> None:

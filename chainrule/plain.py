@@ -1,0 +1,26 @@
+"""What JSON can say: results as plain values, with no NaN that other readers would refuse."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+
+def plain_json(value: Any, indent: int | None = None) -> str:
+    """One JSON text; see `plain`."""
+    return json.dumps(plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def plain(value: Any) -> Any:
+    """What JSON can say: NumPy values become Python's, tuples and sets lists, paths text, NaN and infinities None."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in (sorted(value) if isinstance(value, set | frozenset) else value)]
+    if isinstance(value, str | bool | int | None):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return plain(value.tolist()) if hasattr(value, "tolist") else str(value)

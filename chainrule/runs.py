@@ -1,0 +1,60 @@
+"""A trained model is a folder, whatever its family: made whole by `save_run`, opened by `load`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chainrule.plain import plain_json
+from chainrule.protocols import LanguageModel, Tokenizer
+from chainrule.recipe import Recipe, load_recipe
+from chainrule.registry import find
+from chainrule.storage import open_run, write_run
+
+RECIPE, TOKENIZER, REPORT, METRICS = "recipe.yaml", "tokenizer.json", "report.json", "metrics.jsonl"
+ENVIRONMENT, CARD = "environment.json", "README.md"
+
+
+@dataclass(frozen=True)
+class LoadedRun:
+    """A model and all that belongs to it."""
+
+    path: Path
+    recipe: Recipe
+    tokenizer: Tokenizer
+    model: LanguageModel[Any]
+    report: Mapping[str, Any]
+
+
+def load(run: str | Path) -> LoadedRun:
+    """Opens a run folder; a damaged or half-written one is refused, and the file named."""
+    from chainrule.text.tokenizer import load_tokenizer
+
+    folder = open_run(run)
+    recipe = load_recipe(folder.file(RECIPE))
+    tokenizer = load_tokenizer(folder.file(TOKENIZER))
+    family: Any = find("families", recipe.family)
+    model = family.load(folder.path, recipe, tokenizer)
+    return LoadedRun(folder.path, recipe, tokenizer, model, json.loads(folder.file(REPORT).read_text(encoding="utf-8")))
+
+
+def save_run(path: str | Path, write_model: Callable[[Path], None], *, recipe: Recipe, tokenizer: Any,
+             report: Mapping[str, Any], metrics: Iterable[Mapping[str, Any]] = (), replace: bool = False) -> Path:
+    """Writes a run folder; `write_model(folder)` adds the model's own files, model.safetensors first of all."""
+    from chainrule.storage.card import model_card
+    from chainrule.storage.environment import environment
+
+    def fill(folder: Path) -> None:
+        write_model(folder)
+        tokenizer.save(folder / TOKENIZER)
+        text = recipe.to_yaml()
+        (folder / RECIPE).write_text(text, encoding="utf-8")
+        (folder / REPORT).write_text(plain_json(report, indent=1) + "\n", encoding="utf-8")
+        (folder / ENVIRONMENT).write_text(plain_json(environment(), indent=1) + "\n", encoding="utf-8")
+        (folder / METRICS).write_text("".join(plain_json(row) + "\n" for row in metrics), encoding="utf-8")
+        (folder / CARD).write_text(model_card(recipe.model_dump(), report, text), encoding="utf-8")
+
+    return write_run(path, fill, replace=replace)
