@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -10,22 +10,24 @@ from chainrule.counting.count import JIT_PAYS_FROM
 from chainrule.counting.counts import Counts, Level, continuation_ids
 from chainrule.counting.scratch import Scratch
 
+Merged = tuple[np.ndarray, np.ndarray, np.ndarray, list[np.ndarray]]  # starts, words, counts; each part's map into them
+
 
 def merge(parts: Sequence[Counts], scratch: Scratch) -> Counts:
     """All parts as one, pair by pair, so that each n-gram is moved about log₂(parts) times."""
     waiting = list(parts)
+    merge_level = _merge_level_plainly
+    if sum(len(part.levels[-1]) for part in parts) >= JIT_PAYS_FROM:
+        from chainrule.kernels.merge import merge_level
     while len(waiting) > 1:
         pairs = [waiting[i:i + 2] for i in range(0, len(waiting), 2)]
-        waiting = [_merge_two(*pair, scratch) if len(pair) == 2 else pair[0] for pair in pairs]
+        waiting = [_merge_two(*pair, merge_level, scratch) if len(pair) == 2 else pair[0] for pair in pairs]
     return waiting[0]
 
 
-def _merge_two(one: Counts, other: Counts, scratch: Scratch) -> Counts:
+def _merge_two(one: Counts, other: Counts, merge_level: Callable[..., Merged], scratch: Scratch) -> Counts:
     """A node of order n is a merged node of order n−1 and a word: each level is a merge of two sorted lists of such pairs."""
     assert (one.order, one.start, one.vocabulary_size) == (other.order, other.start, other.vocabulary_size)
-    merge_level = _merge_level_plainly
-    if len(one.levels[-1]) + len(other.levels[-1]) >= JIT_PAYS_FROM:
-        from chainrule.kernels.merge import merge_level
     words = one.levels[0].words
     occurrences = one.levels[0].counts + other.levels[0].counts
     maps = [words.astype(np.uint32)] * 2  # each part's nodes of the level below, in the merged trie
@@ -37,9 +39,6 @@ def _merge_two(one: Counts, other: Counts, scratch: Scratch) -> Counts:
         words, occurrences = found, times
     levels.append(Level(words, occurrences, None))
     return Counts(levels, one.start)
-
-
-Merged = tuple[np.ndarray, np.ndarray, np.ndarray, list[np.ndarray]]
 
 
 def _merge_level_plainly(below: list[Level], here: list[Level], maps: list[np.ndarray], contexts: int,
