@@ -1,0 +1,27 @@
+"""Crossing between NumPy and the arrays a model computes in; code above the families is written once for both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import array_api_compat
+import numpy as np
+
+from chainrule.protocols import Array, LanguageModel
+
+
+def namespace(array: Array) -> Any:
+    """The array API namespace of an array: NumPy's or torch's."""
+    return array_api_compat.array_namespace(array)
+
+
+def to_numpy(array: Array) -> np.ndarray:
+    return np.asarray(array_api_compat.to_device(array, "cpu"))
+
+
+def sender(model: LanguageModel) -> Callable[[np.ndarray], Array]:
+    """A function that gives NumPy ids to this model as its own kind of array, on its own device."""
+    example = model.log_probs(model.start(1))
+    xp, device = namespace(example), array_api_compat.device(example)
+    return lambda ids: xp.asarray(ids, device=device)

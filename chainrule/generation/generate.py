@@ -1,0 +1,96 @@
+"""From a prompt to texts: tokens in and out, stop strings, and what each text is worth to the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from chainrule.errors import OptionError
+from chainrule.evaluation.scoring import token_log_probs
+from chainrule.generation.decode import Marks, decode
+from chainrule.generation.draft import Draft
+from chainrule.protocols import LanguageModel, Tokenizer
+from chainrule.registry import build
+
+SLACK = 8  # tokens looked at before the place where a stop string could begin: a character may span several
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What follows the prompt. `ids` are its tokens, the end mark included; `log_prob` is their Σ ln p by the model."""
+
+    text: str
+    ids: tuple[int, ...]
+    reason: str
+    log_prob: float
+
+
+def generate(model: LanguageModel, tokenizer: Tokenizer, prompt: str = "", *, num: int = 1, max_tokens: int = 100,
+             strategy: str | Mapping[str, Any] = "sample", filters: Sequence[str | Mapping[str, Any]] = (),
+             stop: Sequence[str] = ()) -> list[Generated]:
+    """`num` texts that go on from the prompt, e.g. `filters=[{"name": "top_k", "k": 40}]`; the filters act in order.
+
+    A text ends at the end mark, before the first stop string, or after `max_tokens`.
+    """
+    chosen = build("generation/strategies", strategy)
+    check(num, stop, chosen.results)
+    rows = num if chosen.results is None else 1
+    prompt_T = np.asarray(tokenizer.encode(prompt), dtype=np.int32)
+    marks = Marks(tokenizer.start, tokenizer.end, tokenizer.unknown)
+    found = decode(model, np.tile(prompt_T, (rows, 1)), chosen, marks=marks, max_tokens=max_tokens,
+                   filters=[build("generation/filters", choice) for choice in filters],
+                   stops=stop_finder(tokenizer, stop) if stop else None)
+    drafts = [draft for best in found for draft in best[: num // rows]]
+    return [Generated(cut(continuation(tokenizer, draft.ids, draft.read), stop), draft.written, draft.reason, log_prob)
+            for draft, log_prob in zip(drafts, log_probs(model, drafts, tokenizer.end), strict=True)]
+
+
+def check(num: int, stop: Sequence[str], results: int | None) -> None:
+    if num < 1:
+        raise OptionError("num", num, "at least 1")
+    if results is not None and num > results:
+        raise OptionError("num", num, f"at most {results}: all that this strategy finds", "Sampling gives any number.")
+    if "" in stop:
+        raise OptionError("stop", "", "a text of at least one character")
+
+
+def continuation(tokenizer: Tokenizer, ids: Sequence[int], read: int) -> str:
+    """What `ids[read:]` add to the text of `ids[:read]`, with the space between words where there is one."""
+    whole, known = (tokenizer.decode(np.array(part, dtype=np.int32)) for part in (ids, ids[:read]))
+    return whole[len(known) :]
+
+
+def cut(text: str, stop: Sequence[str]) -> str:
+    """The text before the first stop string in it."""
+    return text[: min([place for place in map(text.find, stop) if place >= 0], default=len(text))]
+
+
+def stop_finder(tokenizer: Tokenizer, stop: Sequence[str]) -> Callable[[Draft], bool]:
+    """Whether a draft's last token completes a stop string; only the tail that could hold one is decoded."""
+    reach = max(len(text.encode()) for text in stop) + SLACK
+
+    def stops(draft: Draft) -> bool:
+        first = max(draft.read, len(draft.ids) - reach)
+        tail = draft.ids[max(first - 1, 0) :]
+        text = continuation(tokenizer, tail, min(first, 1))
+        return any(word in text for word in stop)
+
+    return stops
+
+
+def log_probs(model: LanguageModel, drafts: Sequence[Draft], pad: int) -> list[float]:
+    """Σ ln p of what each draft wrote, by the model itself: before any filter."""
+    ids = np.concatenate([np.array(draft.ids, dtype=np.int32) for draft in drafts])
+    ends = np.cumsum([len(draft.ids) for draft in drafts])
+    log_p = token_log_probs(model, ids, ends, pad=pad)
+    return [float(log_p[end - len(draft.written) : end].sum()) for end, draft in zip(ends, drafts, strict=True)]
+
+
+def unseen_words(tokenizer: Tokenizer, text: str) -> list[str]:
+    """The words of a text, at white space, that the tokenizer has no tokens for; each once."""
+    if tokenizer.unknown is None:
+        return []
+    return [word for word in dict.fromkeys(text.split()) if tokenizer.unknown in tokenizer.encode(word)]

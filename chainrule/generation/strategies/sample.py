@@ -1,0 +1,60 @@
+"""Ancestral sampling: each token is drawn from the distribution that the filters left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import array_api_compat
+import numpy as np
+
+from chainrule.arrays import namespace, to_numpy
+from chainrule.errors import OptionError
+from chainrule.generation.draft import Draft, set_apart
+from chainrule.protocols import Array
+from chainrule.registry import part
+
+
+@part
+class Sample:
+    """w_t ~ p(· | w_<t), by inverting the distribution function at a uniform number u.
+
+    u depends on the seed, the prompt's row and the position alone (Philox, a counter-based generator: Salmon et al.
+    2011), so a text does not depend on how many others are drawn beside it.
+    """
+
+    results = None
+
+    def __init__(self, *, seed: int = 0):
+        if not 0 <= seed < 2**64:
+            raise OptionError("seed", seed, "between 0 and 2^64 − 1")
+        self.seed = seed
+
+    def extend(self, live: Sequence[Draft], log_p_BV: Array) -> list[Draft]:
+        xp = namespace(log_p_BV)
+        u_B1 = np.array([[self._uniform(draft)] for draft in live])
+        ids_B = invert(log_p_BV, xp.asarray(u_B1, device=array_api_compat.device(log_p_BV)))
+        chosen_B = xp.take_along_axis(log_p_BV, ids_B[:, None], axis=1)[:, 0]
+        return [draft.extended(id, chosen) if chosen > -xp.inf else draft.closed("stuck")
+                for draft, id, chosen in zip(live, to_numpy(ids_B).tolist(), to_numpy(chosen_B).tolist(), strict=True)]
+
+    def sift(self, longer: Sequence[Draft], done: list[Draft], max_tokens: int) -> tuple[list[Draft], list[Draft]]:
+        return set_apart(longer, done)
+
+    def rank(self, done: Sequence[Draft]) -> list[Draft]:
+        return list(done)
+
+    def _uniform(self, draft: Draft) -> float:
+        key = np.array([self.seed, draft.prompt], dtype=np.uint64)
+        return np.random.Generator(np.random.Philox(key=key, counter=len(draft.written))).random()
+
+
+def invert(log_p_BV: Array, u_B1: Array) -> Array:
+    """(B,): the first token at which the distribution function exceeds u of its total; 0 where all is impossible."""
+    xp = namespace(log_p_BV)
+    top_B1 = xp.max(log_p_BV, axis=1, keepdims=True)
+    weight_BV = xp.exp(xp.astype(log_p_BV - xp.where(top_B1 == -xp.inf, 0.0, top_B1), xp.float64))
+    below_BV = xp.cumulative_sum(weight_BV, axis=1)
+    total_B1 = below_BV[:, -1:]
+    ids_B = xp.sum(xp.astype(below_BV <= u_B1 * total_B1, xp.int64), axis=1)
+    last_B = xp.sum(xp.astype(below_BV < total_B1, xp.int64), axis=1)  # u · total may round up to the total itself
+    return xp.minimum(ids_B, last_B)
