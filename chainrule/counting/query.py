@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from chainrule.counting.counts import Counts
 from chainrule.counting.table import Table, find_continuations
 
 JIT_PAYS_FROM = 2_000_000  # tokens
@@ -32,10 +33,10 @@ def score_stream_plainly(table: Table, text: np.ndarray) -> np.ndarray:
     return total
 
 
-def nodes_of(table: Table, text: np.ndarray) -> list[np.ndarray]:
-    """For each order the node of the n-gram that ends at each position, −1 where it is not stored."""
+def nodes_of(trie: Table | Counts, text: np.ndarray) -> list[np.ndarray]:
+    """For each order the node of the n-gram that ends at each position, −1 where it is not there."""
     nodes = [np.asarray(text, dtype=np.int64)]
-    for n in range(2, table.order + 1):
+    for n in range(2, trie.order + 1):
         context = np.concatenate([[-1], nodes[-1][:-1]])
-        nodes.append(find_continuations(table, n, context, nodes[0]))
+        nodes.append(find_continuations(trie, n, context, nodes[0]))
     return nodes

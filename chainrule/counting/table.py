@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from chainrule.counting.counts import Counts
+
 
 @dataclass(frozen=True)
 class TableLevel:
@@ -60,12 +62,12 @@ class Table:
         return cls(levels, start, end, unknown)
 
 
-def find_continuations(table: Table, order: int, contexts: np.ndarray, words: np.ndarray) -> np.ndarray:
-    """The node of this order for each (context node, word), −1 where it is not stored or the context is −1.
+def find_continuations(trie: Table | Counts, order: int, contexts: np.ndarray, words: np.ndarray) -> np.ndarray:
+    """The node of this order for each (context node, word), −1 where it is not there or the context is −1.
 
     A binary search in all the contexts' lists at once: as many steps as the longest list needs.
     """
-    level, starts = table.levels[order - 1], table.levels[order - 2].starts
+    level, starts = trie.levels[order - 1], trie.levels[order - 2].starts
     assert starts is not None
     known = contexts >= 0
     context = np.where(known, contexts, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, Protocol
 
@@ -54,12 +54,13 @@ class Evidence:
     held_out: np.ndarray | None  # ids of text kept out of the counts
     end: int
     say: Callable[[str], None]
+    barred: tuple[int, ...] = ()  # words that are never predicted
 
 
 class Smoothing(Protocol):
     """p(w|h) = kept(hw)/mass(h) + γ(h) p(w|h′),  γ(h) = 1 − Σ_w kept(hw)/mass(h).
 
-    A method that does not interpolate leaves p(w|h) = kept(hw)/mass(h) for seen words and scales p(w|h′) for the others.
+    A method that does not interpolate leaves p(w|h) = kept(hw)/mass(h) for seen words and scales p(w|h′) for others.
     """
 
     uses: Literal["raw", "continuation"]
@@ -71,10 +72,3 @@ class Smoothing(Protocol):
     def share(self, group: Group) -> tuple[np.ndarray, np.ndarray]:
         """`kept` for each n-gram and `mass` for each context, both in counts."""
         ...
-
-
-@dataclass
-class Learned:
-    """The part of a method that `fit` fills in."""
-
-    learned: dict[str, object] = field(default_factory=dict, init=False)
