@@ -29,9 +29,10 @@ class Scratch:
         with tempfile.TemporaryFile(dir=self._folder) as file:
             length = size * np.dtype(dtype).itemsize
             os.posix_fallocate(file.fileno(), 0, length)  # a full disk is an error here, not a crash at some later write
-            mapped = mmap.mmap(file.fileno(), length)
-        self._maps.add(mapped)
-        return np.frombuffer(mapped, dtype)
+            array = np.memmap(file, dtype, mode="r+", shape=size)
+        assert isinstance(array.base, mmap.mmap)
+        self._maps.add(array.base)
+        return np.asarray(array)
 
     def zeros(self, size: int, dtype: type) -> np.ndarray:
         array = self.empty(size, dtype)

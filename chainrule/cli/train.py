@@ -1,0 +1,59 @@
+"""`chainrule train`: a recipe and a text become a run folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from chainrule.cli.console import Json, emit
+
+
+def train(
+    recipe: Annotated[str, typer.Argument(help="A shipped recipe's name (see `chainrule recipes`) or a YAML file.")],
+    overrides: Annotated[list[str] | None, typer.Argument(help="Options, as path=value.")] = None,
+    data: Annotated[list[str] | None, typer.Option(help="Text: a file, glob, folder or built-in corpus; repeatable.")] = None,
+    valid: Annotated[list[str] | None, typer.Option(help="Text to validate on, which is not trained on.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The run folder to make.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing run folder.")] = False,
+    json: Json = False,
+) -> None:
+    """Train a model on a text and save it as a run folder.
+
+    Examples:
+
+        chainrule train ngram --data pydoc --out runs/pydoc
+        chainrule train ngram --data corpus/ --out runs/chars model.order=8 tokenizer.name=characters
+    """
+    from chainrule.errors import UsageError
+    from chainrule.jobs import train as train_run
+
+    if not data or out is None:
+        missing = "--data SPEC" if not data else "--out RUN"
+        raise UsageError(f"train needs {missing}, for example: chainrule train {recipe} --data pydoc --out runs/first")
+    report = train_run(recipe, data, out, valid=valid, overrides=overrides or (), force=force)
+    emit({"run": str(out), **report}, json, lambda found: _show(found, out))
+
+
+def _show(report: dict[str, Any], out: Path) -> None:
+    from chainrule.cli.console import table
+
+    table(["", ""], [(name, value) for name, value in _rows(report)])
+    print(f"\nsaved in {out}. Next:\n  chainrule evaluate {out} --data SPEC\n  chainrule generate {out} --prompt \"...\"")
+
+
+def _rows(report: dict[str, Any]) -> list[tuple[str, str]]:
+    rows = []
+    for key, value in report.items():
+        match value:
+            case dict() if key == "valid":
+                rows.append(("validation", f"perplexity {value['perplexity']:,.2f}, "
+                                           f"{value['bits_per_byte']:.4f} bits per byte, {value['tokens']:,} tokens"))
+            case dict():
+                rows.append((key, ", ".join(f"{k} {v}" for k, v in value.items())))
+            case list():
+                rows.append((key, ", ".join(f"{v:,}" if isinstance(v, int) else str(v) for v in value)))
+            case _:
+                rows.append((key, f"{value:,}" if isinstance(value, int) else str(value)))
+    return rows

@@ -1,0 +1,118 @@
+"""The counting family: n-gram models of order 1 to 8 over any tokenizer, with any smoothing."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from chainrule.counting.count import count, count_in_pieces
+from chainrule.counting.counts import Counts
+from chainrule.counting.estimate import Marks, estimate
+from chainrule.counting.model import NGram
+from chainrule.counting.scratch import Scratch
+from chainrule.counting.table import Table
+from chainrule.jobs import Job, Trained
+from chainrule.protocols import Tokenizer
+from chainrule.recipe import Recipe
+from chainrule.registry import build, part
+from chainrule.schema import PartOf, Size
+from chainrule.storage.tensors import open_tensors, save_tensors
+
+WEIGHTS = "model.safetensors"
+PROGRAM = 200 << 20  # bytes that Python and the kernels take before any counting
+log = logging.getLogger("chainrule")
+
+
+@part
+class NGramFamily:
+    """n-gram models: count, smooth, look up."""
+
+    class Options(BaseModel):
+        """What a recipe's `model` section may say."""
+
+        model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+        order: int = Field(default=5, ge=1, le=8)
+        smoothing: Annotated[dict[str, Any], PartOf("counting/smoothing")] = {"name": "modified_kneser_ney"}
+        prune: list[int] = [0]  # for each order: n-grams that occur at most this often are left out; the last repeats
+        prune_entropy: float = Field(default=0.0, ge=0.0)  # Stolcke's threshold, such as 1e-8; 0 keeps all
+        vocabulary: Literal["auto", "open", "closed"] = "auto"  # open: <unk> has a probability
+        memory: Size = 1536 << 20  # bytes; larger texts are counted in pieces on the disk
+        compact: bool = False  # 16 bits for each number
+
+        @field_validator("prune")
+        @classmethod
+        def limits_grow(cls, prune: list[int]) -> list[int]:
+            """A longer n-gram may not outlive a shorter one that it contains."""
+            if prune and (prune[0] != 0 or prune != sorted(prune)):
+                raise ValueError("limits that begin with 0 and never fall, such as [0, 0, 1]; "
+                                 "rare words are left out with tokenizer.min_count")
+            return prune
+
+    @staticmethod
+    def train(job: Job) -> Trained:
+        from chainrule.text.encoded import encode, fit_and_encode
+
+        options, text = job.recipe.model, job.recipe.text
+        with job.timed("reading"):
+            tokenizer, encoded = fit_and_encode(job.corpus, build("text/tokenizers", job.recipe.tokenizer), text)
+            held_out = None if job.valid is None else encode(job.valid, tokenizer, text).ids
+        scratch, piece = _room(len(encoded.ids) + encoded.units, options, job.folder)
+        with job.timed("counting"):
+            if piece is None:
+                counts = count(encoded.ids, options.order, tokenizer.vocabulary_size,
+                               start=tokenizer.start, end=tokenizer.end)
+            else:
+                counts = count_in_pieces(encoded.ids, options.order, tokenizer.vocabulary_size, start=tokenizer.start,
+                                         end=tokenizer.end, piece=piece, scratch=scratch)
+        facts = {"tokens": len(encoded.ids), "units": encoded.units, "bytes": int(encoded.bytes.sum())}
+        trained = from_counts(job, counts, tokenizer, scratch, held_out)
+        return Trained(tokenizer, trained.model, trained.write, facts | trained.report)
+
+    @staticmethod
+    def load(folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> NGram:
+        tensors = open_tensors(folder / WEIGHTS)
+        return NGram(Table.from_tensors(tensors, tokenizer.start, tokenizer.end, tokenizer.unknown))
+
+
+def from_counts(job: Job, counts: Counts, tokenizer: Any, scratch: Scratch, held_out: np.ndarray | None) -> Trained:
+    """A model from counts, wherever they were counted."""
+    options = job.recipe.model
+    method = build("counting/smoothing", options.smoothing)
+    is_open = options.vocabulary == "open" or (options.vocabulary == "auto" and tokenizer.unknown is not None)
+    marks = Marks(tokenizer.start, tokenizer.end, tokenizer.unknown, predicts_unknown=is_open)
+    with job.timed("smoothing"):
+        table = estimate(counts, method, marks, prune=options.prune, scratch=scratch, held_out=held_out, say=log.info)
+    if options.prune_entropy:
+        from chainrule.counting.entropy_pruning import prune_by_entropy
+
+        with job.timed("pruning"):
+            table = prune_by_entropy(table, options.prune_entropy)
+    if options.compact:
+        from chainrule.counting.quantized import quantize
+
+        table = quantize(table)
+    report = {"vocabulary": tokenizer.vocabulary_size, "order": options.order,
+              "ngrams": [len(level) for level in table.levels], "smoothing": method.learned}
+
+    def write(folder: Path) -> None:
+        with job.timed("saving"):
+            save_tensors(folder / WEIGHTS, table.tensors())
+
+    return Trained(tokenizer, NGram(table), write, report)
+
+
+def _room(tokens: int, options: Any, folder: Path) -> tuple[Scratch, int | None]:
+    """Arrays in memory if all fits; otherwise in files, and the size of the pieces that are counted one by one."""
+    need = PROGRAM + tokens * (20 + 15 * (options.order - 1))  # measured: 79 bytes a token for order 5
+    if need <= options.memory:
+        return Scratch(), None
+    limit = max(int(options.memory * 0.8), PROGRAM + (64 << 20))
+    piece = max((limit - PROGRAM) // 160, 100_000)
+    log.info(f"{tokens:,} tokens need about {need >> 20:,} MB, model.memory allows {options.memory >> 20:,} MB: "
+             f"counting in pieces of {piece:,} tokens on the disk.")
+    return Scratch(limit, folder), piece

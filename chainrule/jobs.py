@@ -1,0 +1,117 @@
+"""Training, whatever the family: read the recipe and the text, let the family work, save the run."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from chainrule.protocols import LanguageModel
+    from chainrule.recipe import Recipe
+    from chainrule.text.corpora import Corpus
+    from chainrule.text.tokenizer import Tokenizer
+
+log = logging.getLogger("chainrule")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a family trains on."""
+
+    recipe: Recipe
+    corpus: Corpus
+    valid: Corpus | None
+    folder: Path  # where large temporary files may lie
+    seconds: dict[str, float] = field(default_factory=dict)  # how long each step took, for the report
+
+    def timed(self, step: str) -> _Timer:
+        """`with job.timed("counting"): …`"""
+        return _Timer(self.seconds, step)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a family gives back; `write(folder)` adds the model's files to the run."""
+
+    tokenizer: Tokenizer
+    model: LanguageModel[Any]
+    write: Callable[[Path], None]
+    report: dict[str, Any]
+    metrics: Iterable[Mapping[str, Any]] = ()
+
+
+def train(recipe: str | Path, data: str | Path | Sequence[str | Path], out: str | Path, *,
+          valid: str | Path | Sequence[str | Path] | None = None, overrides: Sequence[str] = (),
+          force: bool = False) -> dict[str, Any]:
+    """Makes a run folder from a recipe and a text; returns its report.
+
+    `overrides` are `path=value` as on the command line, e.g. `["model.order=3", "tokenizer.name=bytes"]`.
+    """
+    from chainrule.recipe import load_recipe
+
+    resolved = load_recipe(recipe, overrides)
+    return train_recipe(resolved, data, out, valid=valid, force=force)
+
+
+def train_recipe(recipe: Recipe, data: str | Path | Sequence[str | Path], out: str | Path, *,
+                 valid: str | Path | Sequence[str | Path] | None = None, force: bool = False) -> dict[str, Any]:
+    """The same from a resolved recipe."""
+    from chainrule.registry import find
+    from chainrule.runs import save_run
+    from chainrule.storage import check_target
+
+    check_target(out, replace=force)
+    began = time.perf_counter()
+    job = _job(recipe, data, valid, Path(out))
+    family: Any = find("families", recipe.family)
+    trained = family.train(job)
+    report = {"family": recipe.family, **trained.report}
+    if job.valid is not None:
+        report["valid"] = _validated(job, trained)
+    report["seconds"] = {step: round(s, 3) for step, s in job.seconds.items()}
+    report["seconds"]["total"] = round(time.perf_counter() - began, 3)
+    save_run(out, trained.write, recipe=recipe, tokenizer=trained.tokenizer, report=report,
+             metrics=trained.metrics, replace=force)
+    return report
+
+
+def _job(recipe: Recipe, data: Any, valid: Any, out: Path) -> Job:
+    from chainrule.errors import UsageError
+    from chainrule.text.corpora import open_corpus
+
+    corpus = open_corpus(data, recipe.text)
+    if valid is not None and recipe.split.valid:
+        raise UsageError("--valid gives the validation text, so split.valid must be 0. Give one of the two.")
+    held_out = None if valid is None else open_corpus(valid, recipe.text)
+    if recipe.split.valid:
+        from chainrule.text.split import split
+
+        corpus, held_out = split(corpus, recipe.split.valid, recipe.split.seed)
+    parent = out.absolute().parent
+    while not parent.is_dir():
+        parent = parent.parent
+    return Job(recipe, corpus, held_out, parent)
+
+
+def _validated(job: Job, trained: Trained) -> dict[str, Any]:
+    from chainrule.evaluation.evaluate import evaluate
+    from chainrule.text.encoded import encode
+
+    assert job.valid is not None
+    with job.timed("validating"):
+        return evaluate(trained.model, trained.tokenizer, encode(job.valid, trained.tokenizer, job.recipe.text))
+
+
+class _Timer:
+    def __init__(self, seconds: dict[str, float], step: str):
+        self.seconds, self.step = seconds, step
+
+    def __enter__(self) -> None:
+        self.began = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds[self.step] = self.seconds.get(self.step, 0.0) + time.perf_counter() - self.began
