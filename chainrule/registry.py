@@ -44,15 +44,12 @@ def kinds() -> list[str]:
 
 def summary(kind: str, name: str) -> str:
     """The first sentence of a part's class docstring, read without importing the file."""
-    for folder in _folders(kind):
-        path = folder / f"{name}.py"
-        if path.exists():
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            for node in tree.body:
-                if isinstance(node, ast.ClassDef | ast.FunctionDef) and _is_marked(node):
-                    return (ast.get_docstring(node) or "").split("\n")[0]
-            return (ast.get_docstring(tree) or "").split("\n")[0]
-    raise _unknown(kind, name)
+    if name not in names(kind):
+        raise _unknown(kind, name)
+    path = next(path for folder in _folders(kind) if (path := folder / f"{name}.py").exists())
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    marked = [node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef) and _is_marked(node)]
+    return (ast.get_docstring(marked[0] if marked else tree) or "").split("\n")[0]
 
 
 def find(kind: str, name: str) -> Callable[..., Any]:
@@ -143,8 +140,8 @@ def called(kind: str) -> str:
     return _constant(ROOT / kind / "__init__.py", "PARTS") or kind
 
 
-def _unknown(kind: str, name: str) -> UsageError:
-    return UsageError(f"no {called(kind)} named {name!r}.{did_you_mean(name, names(kind))}")
+def _unknown(kind: str, name: object) -> UsageError:
+    return UsageError(f"no {called(kind)} named {name!r}.{did_you_mean(str(name), names(kind))}")
 
 
 def _constant(path: Path, name: str) -> str | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
-import sys
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from chainrule import __version__
+from chainrule.threads import cores
 
 PACKAGES = ("numpy", "numba", "tokenizers", "safetensors", "pydantic", "PyYAML", "typer", "rich", "array-api-compat",
             "charset-normalizer", "torch", "duckdb")
@@ -25,8 +25,8 @@ def environment() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.release()}",
         "machine": platform.machine(),
         "processor": processor(),
-        "cores": cores(),
-        "threads": int(os.environ.get("NUMBA_NUM_THREADS") or cores()),
+        "cores": os.cpu_count() or 1,
+        "threads": cores(),
         "memory": memory(),
     }
 
@@ -47,11 +47,6 @@ def processor() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
-
-
-def cores() -> int:
-    """The cores this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform.startswith("linux") else os.cpu_count() or 1
 
 
 def memory() -> int:

@@ -1,0 +1,45 @@
+"""What parts note is collected by whoever watches, and by nobody else."""
+
+import threading
+
+import pytest
+
+from chainrule.watch import note, watch, watched
+
+
+def test_nobody_watches_and_nothing_is_kept():
+    note("attention", object())
+    assert not watched()
+
+
+def test_a_watcher_sees_what_is_noted_in_its_block_in_order():
+    with watch() as seen:
+        assert watched()
+        note("a", 1)
+        note("b", 2)
+        note("a", 3)
+    note("a", 4)
+    assert seen == {"a": [1, 3], "b": [2]}
+
+
+def test_blocks_nest_and_each_sees_its_own():
+    with watch() as outer:
+        note("a", 1)
+        with watch() as inner:
+            note("a", 2)
+        note("a", 3)
+    assert (outer, inner) == ({"a": [1, 2, 3]}, {"a": [2]})
+
+
+def test_an_error_ends_the_watching():
+    with pytest.raises(RuntimeError, match="boom"), watch():
+        raise RuntimeError("boom")
+    assert not watched()
+
+
+def test_another_thread_is_not_watched():
+    with watch() as seen:
+        thread = threading.Thread(target=note, args=("a", 1))
+        thread.start()
+        thread.join()
+    assert seen == {}
