@@ -48,7 +48,8 @@ def test_a_recipe_cannot_be_changed():
 
 @given(order=st.integers(1, 8), prune=st.lists(st.integers(0, 9), max_size=4), rate=st.floats(allow_nan=False),
        memory=st.integers(0, 2**45), description=st.text(st.characters(exclude_categories=["Cs", "Cc", "Cn", "Co"])),
-       limit=st.none() | st.integers(), tokenizer=st.sampled_from(["words", {"name": "words", "min_count": 3}, "bytes"]))
+       limit=st.none() | st.integers(),
+       tokenizer=st.sampled_from(["words", {"name": "words", "min_count": 3}, "bytes"]))
 @settings(max_examples=60)
 def test_yaml_round_trips(order, prune, rate, memory, description, limit, tokenizer):
     recipe = make_recipe({"family": "unigrams", "description": description, "tokenizer": tokenizer, "model": {
@@ -88,8 +89,8 @@ def test_a_part_inside_the_model_is_chosen_in_the_same_way():
 
 
 def test_every_mistake_of_a_file_is_told_at_once(write):
-    path = write("family: unigrams\ntokenizer: {name: words, mincount: 2, size: x}\nmodel:\n  ordr: 4\n  prune: [0, a]\n"
-                 "  limit: x\n  vocabulary: opn\n  memory: 5X\nsplt: 3\nsplit: {valid: 1.0}\n")
+    path = write("family: unigrams\ntokenizer: {name: words, mincount: 2, size: x}\nmodel:\n  ordr: 4\n"
+                 "  prune: [0, a]\n  limit: x\n  vocabulary: opn\n  memory: 5X\nsplt: 3\nsplit: {valid: 1.0}\n")
     with pytest.raises(Problems) as caught:
         load_recipe(path, ["model.order=nine", "model.order.x=1", "a.b=1"])
     assert sorted(str(caught.value).split("\n")) == sorted([
@@ -180,8 +181,8 @@ def test_every_shipped_recipe_is_valid_and_described():
         assert load_recipe(name).description == described()[name]["description"] != ""
 
 
-@pytest.mark.parametrize(("text", "size"), [("500M", 500 * 2**20), ("1.5G", 3 * 2**29), ("2 GB", 2**31), ("64KiB", 2**16),
-                                            ("7", 7), (7, 7), ("1t", 2**40), ("0", 0)])
+@pytest.mark.parametrize(("text", "size"), [("500M", 500 * 2**20), ("1.5G", 3 * 2**29), ("2 GB", 2**31),
+                                            ("64KiB", 2**16), ("7", 7), (7, 7), ("1t", 2**40), ("0", 0)])
 def test_sizes_are_read(text, size):
     assert parse_size(text) == size
 
@@ -198,4 +199,5 @@ def test_a_size_is_written_so_that_it_is_read_back(size):
 
 
 def test_sizes_are_written_for_people():
-    assert [format_size(n) for n in (3 * 2**29, 2**20, 500 * 2**20, 2**20 + 1, 0)] == ["1.5G", "1M", "500M", 2**20 + 1, 0]
+    sizes = [3 * 2**29, 2**20, 500 * 2**20, 2**20 + 1, 0]
+    assert [format_size(size) for size in sizes] == ["1.5G", "1M", "500M", 2**20 + 1, 0]
