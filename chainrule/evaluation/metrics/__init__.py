@@ -1,3 +1,0 @@
-"""One metric a file."""
-
-PARTS = "metric"
