@@ -16,7 +16,7 @@ def count_levels(text: np.ndarray, order: int, vocabulary_size: int, start: int,
     node_at, next_node_at = text.astype(np.int32), np.empty(len(text), np.int32)
     levels = []
     for n in range(2, order + 1):
-        positions = _one_word_longer(text, positions, vocabulary_size, start)
+        positions = _one_word_longer(text, positions, n, vocabulary_size, start)
         found, times, starts = _name_nodes(text, positions, node_at, next_node_at, n, len(words), limit)
         levels.append(Level(words, occurrences, starts))
         words, occurrences = found, times
@@ -41,21 +41,24 @@ def _by_word(text, vocabulary_size):
 
 
 @njit(cache=True, nogil=True)
-def _one_word_longer(text, positions, vocabulary_size, start):
+def _one_word_longer(text, positions, n, vocabulary_size, start):
     """Positions sorted by (n−1)-gram in, by n-gram out; a position whose n-gram would cross a <s> is dropped."""
     slot = np.zeros(vocabulary_size + 1, np.int64)
-    for j in range(len(positions)):
-        i = positions[j]
-        if i > 0 and text[i] != start:
-            slot[text[i - 1] + 1] += 1
+    ahead = 0  # tokens from here to the end of the unit
+    for i in range(len(text) - 1, -1, -1):
+        ahead += 1
+        if ahead >= n:
+            slot[text[i] + 1] += 1
+        if text[i] == start:
+            ahead = 0
     for w in range(vocabulary_size):
         slot[w + 1] += slot[w]
     longer = np.empty(slot[vocabulary_size], np.int32)
     for j in range(len(positions)):
-        i = positions[j]
-        if i > 0 and text[i] != start:
-            word = text[i - 1]
-            longer[slot[word]] = i - 1
+        i = positions[j] - 1
+        if i >= 0 and text[i + 1] != start:
+            word = text[i]
+            longer[slot[word]] = i
             slot[word] += 1
     return longer
 
@@ -63,27 +66,19 @@ def _one_word_longer(text, positions, vocabulary_size, start):
 @njit(cache=True, nogil=True)
 def _name_nodes(text, positions, node_at, next_node_at, n, contexts, limit):
     """Numbers the distinct n-grams along the sorted positions: their last words, counts, and where each context's begin."""
-    distinct = 0
-    word, tail = -1, -1
+    words, counts = np.empty(len(positions), np.int32), np.zeros(len(positions), np.uint32)
+    starts = np.zeros(contexts + 1, np.uint32)
+    word, tail, node = -1, -1, -1
     for j in range(len(positions)):
         i = positions[j]
         if text[i] != word or node_at[i + 1] != tail:
             word, tail = text[i], node_at[i + 1]
-            distinct += 1
-        next_node_at[i] = distinct - 1
-    words = np.empty(distinct, np.int32)
-    counts = np.zeros(distinct, np.uint32)
-    starts = np.zeros(contexts + 1, np.uint32)
-    last = -1
-    for j in range(len(positions)):
-        i = positions[j]
-        node = next_node_at[i]
-        if i < limit:
-            counts[node] += 1
-        if node != last:
+            node += 1
             words[node] = text[i + n - 1]
             starts[node_at[i] + 1] += 1
-            last = node
+        next_node_at[i] = node
+        if i < limit:
+            counts[node] += 1
     for h in range(contexts):
         starts[h + 1] += starts[h]
-    return words, counts, starts
+    return words[:node + 1].copy(), counts[:node + 1].copy(), starts
