@@ -27,7 +27,8 @@ def score_stream_plainly(table: Table, text: np.ndarray) -> np.ndarray:
         backoffs = levels[n - 1].backoffs
         assert backoffs is not None
         context = np.concatenate([[-1], nodes[n - 1][:-1]])  # the n words before each position
-        total += np.where(context >= 0, backoffs[np.maximum(context, 0)], 0.0)
+        known = context >= 0
+        total[known] += backoffs[context[known]]
         stored = nodes[n] >= 0
         total[stored] = levels[n].log_probs[nodes[n][stored]]
     return total

@@ -69,6 +69,8 @@ def find_continuations(trie: Table | Counts, order: int, contexts: np.ndarray, w
     """
     level, starts = trie.levels[order - 1], trie.levels[order - 2].starts
     assert starts is not None
+    if len(level) == 0:  # the text was shorter than the order
+        return np.full(len(words), -1)
     known = contexts >= 0
     context = np.where(known, contexts, 0)
     low = starts[context].astype(np.int64)

@@ -18,8 +18,8 @@ class JelinekMercer:
 
     p(w|h) = λ(h) c(hw)/c(h·) + (1 − λ(h)) p(w|h′),   λ(h) = λ_{n, ⌊log₂ c(h·)⌋}
     Jelinek & Mercer 1980; buckets as in Bahl, Jelinek & Mercer 1983; Chen & Goodman 1998, TR-10-98, §2.3. The weights
-    are learned by expectation–maximization until a round gains less than `tolerance` nats a token (at most `rounds`), or
-    are fixed: `weights`, one an order, the shortest first.
+    are learned by expectation–maximization until a round gains less than `tolerance` nats a token (or after `rounds`),
+    or are fixed: `weights`, one an order, the shortest first.
     """
 
     uses: Literal["raw"] = "raw"
