@@ -6,13 +6,16 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainrule.plain import plain_json
-from chainrule.protocols import LanguageModel, Tokenizer
+from chainrule.protocols import LanguageModel
 from chainrule.recipe import Recipe, load_recipe
 from chainrule.registry import find
 from chainrule.storage import open_run, write_run
+
+if TYPE_CHECKING:
+    from chainrule.text.tokenizer import Tokenizer
 
 RECIPE, TOKENIZER, REPORT, METRICS = "recipe.yaml", "tokenizer.json", "report.json", "metrics.jsonl"
 ENVIRONMENT, CARD = "environment.json", "README.md"

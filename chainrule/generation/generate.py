@@ -94,3 +94,9 @@ def unseen_words(tokenizer: Tokenizer, text: str) -> list[str]:
     if tokenizer.unknown is None:
         return []
     return [word for word in dict.fromkeys(text.split()) if tokenizer.unknown in tokenizer.encode(word)]
+
+
+def readable_prompt(tokenizer: Tokenizer, prompt: str) -> str:
+    """The prompt as a continuation follows it: without white space at its end that the tokenizer did not read."""
+    read = tokenizer.decode(tokenizer.encode(prompt))
+    return prompt if read.endswith(prompt[len(prompt.rstrip()) :]) else prompt.rstrip()

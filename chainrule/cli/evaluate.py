@@ -1,0 +1,69 @@
+"""`chainrule evaluate`: how good a run is on a text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from chainrule.cli.console import Json, emit, table
+
+
+def evaluate(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    data: Annotated[list[str], typer.Option(help="Text: a file, glob, folder or built-in corpus; repeatable.")],
+    by_order: Annotated[bool, typer.Option("--by-order", help="Also with shorter contexts (Shannon's game).")] = False,
+    bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for the 95 % intervals; 0 leaves them out.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Of the resamples.")] = 0,
+    json: Json = False,
+) -> None:
+    """Measure a model on a text: perplexity, bits per byte, and how sure they are.
+
+    Examples:
+
+        chainrule evaluate runs/ptb5 --data ptb.test.txt.gz
+        chainrule evaluate runs/ptb5 --data ptb.test.txt.gz --by-order --json
+    """
+    from chainrule.evaluation import by_order as orders
+    from chainrule.evaluation.characters import characters
+    from chainrule.evaluation.evaluate import evaluate as measure
+    from chainrule.runs import load
+    from chainrule.text.corpora import open_corpus
+    from chainrule.text.encoded import encode
+
+    loaded = load(run)
+    corpus = open_corpus(data, loaded.recipe.text)
+    encoded = encode(corpus, loaded.tokenizer, loaded.recipe.text)
+    found = measure(loaded.model, loaded.tokenizer, encoded, bootstrap=bootstrap, seed=seed,
+                    characters=characters(corpus, encoded))
+    if by_order:
+        found["by_order"] = orders.by_order(loaded.model, loaded.tokenizer, encoded)
+    emit({"run": str(run), **found}, json, _show)
+
+
+def _show(found: dict[str, Any]) -> None:
+    interval = found["interval"] or {}
+
+    def sure(name: str, digits: int) -> str:
+        value = f"{found[name]:,.{digits}f}"
+        return value + " ({:,.{d}f} to {:,.{d}f})".format(*interval[name], d=digits) if name in interval else value
+
+    note = "" if found["bits_per_byte_comparable"] else "  not comparable: the tokens lose text"
+    rows = [
+        ("perplexity", sure("perplexity", 2)),
+        ("without unknowns", f"{found['perplexity_excluding_unknown']:,.2f}"),
+        ("bits per token", f"{found['entropy']:.4f}"),
+        ("bits per byte", sure("bits_per_byte", 4) + note),
+        ("bits per character", f"{found['bits_per_character']:.4f}"),
+        ("tokens", f"{found['tokens']:,} in {found['units']:,} units, {found['unknown']:,} unknown"),
+        ("bytes", f"{found['bytes']:,}"),
+    ]
+    if found["impossible"]:
+        rows.append(("impossible", f"{found['impossible']:,} tokens have no probability at all"))
+    table(["", ""], rows)
+    if "by_order" in found:
+        print()
+        table(["context", "perplexity", "bits per token", "bits per byte"],
+              [(row["context"], f"{row['perplexity']:,.2f}", f"{row['entropy']:.4f}", f"{row['bits_per_byte']:.4f}")
+               for row in found["by_order"]])

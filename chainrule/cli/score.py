@@ -1,0 +1,95 @@
+"""`chainrule score`: log-probabilities of the lines of a file."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from chainrule.cli.console import Json, emit
+from chainrule.errors import DataError
+
+if TYPE_CHECKING:
+    from chainrule.runs import LoadedRun
+
+
+def score(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    file: Annotated[str, typer.Argument(help="Text, packed or not; - is standard input.")],
+    tokens: Annotated[bool, typer.Option("--tokens", help="Also each token by itself.")] = False,
+    json: Json = False,
+) -> None:
+    """Print the log-probability of each line of a text, on its own.
+
+    Columns are the line's number, ln p with its end mark, tokens (the end mark is one) and unknown tokens; with
+    --tokens its number, the token and ln p.
+
+    Examples:
+
+        chainrule score runs/ptb5 sentences.txt
+        echo "the company said" | chainrule score runs/ptb5 - --tokens
+    """
+    from chainrule.runs import load
+
+    loaded = load(run)
+    rows = _rows(loaded, file, tokens)
+    if json:
+        lines = list(rows)
+        emit({"run": str(run), "total": _total(lines), "lines": lines}, json, print)
+        return
+    for row in rows:
+        if tokens:
+            for spelling, log_prob in row["token_log_probs"]:
+                print(row["line"], spelling, f"{log_prob:.6f}", sep="\t")
+        else:
+            print(row["line"], f"{row['log_prob']:.6f}", row["tokens"], row["unknown"], sep="\t")
+
+
+def _rows(loaded: LoadedRun, file: str, tokens: bool) -> Iterator[dict[str, Any]]:
+    from chainrule.evaluation.score import score as score_lines
+
+    tokenizer, number = loaded.tokenizer, 0
+    for batch in _lines(loaded, file):
+        for scored in score_lines(loaded.model, tokenizer, batch):
+            number += 1
+            row: dict[str, Any] = {"line": number, "log_prob": scored.log_prob, "tokens": len(scored.ids),
+                   "unknown": 0 if tokenizer.unknown is None else int((scored.ids == tokenizer.unknown).sum())}
+            if tokens:
+                spellings = map(tokenizer.token, scored.ids.tolist())
+                row["token_log_probs"] = list(zip(spellings, scored.log_probs.tolist(), strict=True))
+            yield row
+    if number == 0:
+        raise DataError(f"{_named(file)}: there is no line to score; it is empty.")
+
+
+def _lines(loaded: LoadedRun, file: str) -> Iterator[list[str]]:
+    from chainrule.evaluation.score import lines_of
+    from chainrule.text.corpora import open_corpus
+
+    if file != "-":
+        yield from lines_of(open_corpus(file, loaded.recipe.text))
+        return
+    with tempfile.NamedTemporaryFile(suffix=".txt") as copy:  # the readers want a file: they may look at it twice
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        copy.flush()
+        try:
+            yield from lines_of(open_corpus(copy.name, loaded.recipe.text))
+        except DataError as error:
+            raise DataError(str(error).replace(copy.name, _named(file))) from None
+
+
+def _named(file: str) -> str:
+    return "standard input" if file == "-" else file
+
+
+def _total(lines: list[dict[str, Any]]) -> dict[str, Any]:
+    log_prob, tokens = (sum(line[key] for line in lines) for key in ("log_prob", "tokens"))
+    perplexity = math.exp(-log_prob / tokens) if log_prob > -math.inf else math.inf
+    return {"lines": len(lines), "log_prob": log_prob, "tokens": tokens, "unknown": sum(x["unknown"] for x in lines),
+            "perplexity": perplexity}

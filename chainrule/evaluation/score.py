@@ -1,0 +1,52 @@
+"""What each line of a text is worth to a model, on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from chainrule.evaluation.scoring import token_log_probs
+from chainrule.protocols import LanguageModel, Tokenizer
+from chainrule.text.corpora import Corpus
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The tokens of one line, its end mark included, and ln p of each given those before it."""
+
+    ids: np.ndarray
+    log_probs: np.ndarray
+
+    @property
+    def log_prob(self) -> float:
+        """ln p of the whole line."""
+        return float(self.log_probs.sum())
+
+
+def score(model: LanguageModel, tokenizer: Tokenizer, lines: Sequence[str]) -> list[Scored]:
+    """ln p(<s> line </s>) for each line, as if nothing came before it."""
+    ends = [np.array([tokenizer.end], dtype=np.int32)] * len(lines)
+    units = [np.concatenate(pair) for pair in zip(map(tokenizer.encode, lines), ends, strict=True)]
+    if not units:
+        return []
+    stops = np.cumsum([len(unit) for unit in units])
+    log_p = token_log_probs(model, np.concatenate(units), stops, pad=tokenizer.end)
+    return [Scored(ids, own) for ids, own in zip(units, np.split(log_p, stops[:-1]), strict=True)]
+
+
+def lines_of(corpus: Corpus, batch: int = 4096) -> Iterator[list[str]]:
+    """All the lines of a corpus, blank ones too, so that they can be counted; about `batch` at a time."""
+    lines: list[str] = []
+    open_line = b""
+    for chunk in corpus.chunks(1 << 20):
+        *whole, open_line = (open_line + chunk.data).split(b"\n")
+        if chunk.ends_document and open_line:
+            whole, open_line = [*whole, open_line], b""
+        lines += [line.decode() for line in whole]
+        if len(lines) >= batch:
+            yield lines
+            lines = []
+    if lines:
+        yield lines
