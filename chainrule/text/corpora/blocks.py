@@ -1,12 +1,14 @@
-"""A stream of bytes becomes blocks of valid UTF-8 cut at line ends; every text format is read through here."""
+"""A file becomes blocks of valid UTF-8 cut at line ends; every text format is read through here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO
 
 from chainrule.text.corpora.decoding import refuse_binary, valid_utf8, without_bom
+from chainrule.text.corpora.packing import open_stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,20 +20,34 @@ class Block:
     last: bool
 
 
-def blocks(stream: BinaryIO, source: str, *, size: int, errors: str) -> Iterator[Block]:
-    """Cuts a stream at the last line end of each `size` bytes; a longer line is cut between two characters."""
+def blocks(path: Path, *, size: int, errors: str) -> Iterator[Block]:
+    """Cuts a file at the last line end of each `size` bytes; a longer line is cut between two characters."""
     line, offset, carry = 1, 0, b""
-    for number, (data, last) in enumerate(_reads(stream, size)):
-        if number == 0:
-            refuse_binary(data, source)
-            data, offset = without_bom(data, source)
-        data = carry + data
-        cut = len(data) if last else _cut(data)
-        data, carry = data[:cut], data[cut:]
-        if data or last:
-            text = valid_utf8(data, source, line=line, offset=offset, errors=errors)
+    with open_stream(path) as stream:
+        for number, (data, last) in enumerate(_reads(stream, size)):
+            if number == 0:
+                refuse_binary(data, str(path))
+                data, offset = without_bom(data, str(path))
+            data = carry + data
+            cut = len(data) if last else _cut(data)
+            data, carry = data[:cut], data[cut:]
+            text = valid_utf8(data, str(path), line=line, offset=offset, errors=errors)
             yield Block(text, line, last)
-        line, offset = line + data.count(b"\n"), offset + len(data)
+            line, offset = line + data.count(b"\n"), offset + len(data)
+
+
+def lines(path: Path, *, size: int, errors: str) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file with their numbers, without line ends; each must fit into memory."""
+    parts: list[bytes] = []
+    number = 1
+    for block in blocks(path, size=size, errors=errors):
+        *whole, rest = block.data.split(b"\n")
+        for line in whole:
+            yield number, b"".join([*parts, line])
+            parts, number = [], number + 1
+        parts.append(rest)
+    if last := b"".join(parts):
+        yield number, last
 
 
 def cut_text(data: bytes, size: int) -> Iterator[tuple[bytes, bool]]:
@@ -55,7 +71,7 @@ def _reads(stream: BinaryIO, size: int) -> Iterator[tuple[bytes, bool]]:
 
 
 def _cut(data: bytes) -> int:
-    """After the last line end; without one, before the last character (it may be incomplete)."""
+    """After the last line end; without one, before the last character, which may be incomplete."""
     cut = data.rfind(b"\n") + 1
     if cut:
         return cut

@@ -8,8 +8,8 @@ MARKS = {  # byte-order marks, the longer first
     b"\xff\xfe\x00\x00": "UTF-32LE", b"\x00\x00\xfe\xff": "UTF-32BE", b"\xff\xfe": "UTF-16LE", b"\xfe\xff": "UTF-16BE",
 }
 MAGIC = {
-    b"\x1f\x8b": "gzip (.gz)", b"\xfd7zXZ\x00": "xz (.xz)", b"\x28\xb5\x2f\xfd": "Zstandard (.zst)", b"PK\x03\x04": "zip",
-    b"BZh": "bzip2", b"%PDF-": "PDF", b"PAR1": "Parquet (.parquet)",
+    b"\x1f\x8b": "gzip (.gz)", b"\xfd7zXZ\x00": "xz (.xz)", b"\x28\xb5\x2f\xfd": "Zstandard (.zst)",
+    b"PK\x03\x04": "zip", b"BZh": "bzip2", b"%PDF-": "PDF", b"PAR1": "Parquet (.parquet)",
 }
 BOM = b"\xef\xbb\xbf"
 CONTROLS = bytes(b for b in range(32) if b not in b"\t\n\v\f\r\x1b")
@@ -30,9 +30,8 @@ def refuse_binary(data: bytes, source: str) -> None:
     for magic, name in MAGIC.items():
         if data.startswith(magic) and not _is_text(data[:LOOK]):
             raise DataError(f"{source}: this is a {name} file, expected text. Name or unpack it accordingly.")
-    if not data.startswith(tuple(MARKS)) and _controls(data[:LOOK]):
-        raise DataError(f"{source}: the file looks binary (one byte in {_controls(data[:LOOK])} is a control byte), "
-                        "expected UTF-8 text.")
+    if not data.startswith(tuple(MARKS)) and (share := _controls(data[:LOOK])):
+        raise DataError(f"{source}: the file looks binary ({share:.0%} control bytes), expected UTF-8 text.")
 
 
 def valid_utf8(data: bytes, source: str, *, line: int, offset: int, errors: str) -> bytes:
@@ -63,10 +62,10 @@ def _probable_encoding(data: bytes) -> str | None:
     return None if best is None else best.encoding.replace("_", "-")
 
 
-def _controls(data: bytes) -> int:
-    """0 for text; for a binary file, n where every n-th byte is a control byte."""
+def _controls(data: bytes) -> float:
+    """The share of control bytes, 0 where there are so few that it may be text."""
     count = len(data) - len(data.translate(None, CONTROLS))
-    return len(data) // count if count > 32 and count * 20 > len(data) else 0
+    return count / len(data) if count > 32 and count * 20 > len(data) else 0.0
 
 
 def _is_text(data: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Files by their ending: each format is a function from a stream of bytes to chunks."""
+"""Files by their ending: each format is a function from a path to chunks of text."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Protocol
 
 from chainrule.text.corpora.blocks import blocks
+from chainrule.text.corpora.conllu import read_conllu
 from chainrule.text.corpora.corpus import Chunk
-from chainrule.text.corpora.packing import open_stream, unpacked_name
+from chainrule.text.corpora.packing import unpacked_name
+from chainrule.text.corpora.records import read_csv, read_jsonl, read_parquet, read_tsv
 from chainrule.text.options import TextOptions
 
-Reader = Callable[[BinaryIO, str, TextOptions, int], Iterator[Chunk]]
+Reader = Callable[[Path, TextOptions, int], Iterator[Chunk]]
 
 
 class Source(Protocol):
@@ -29,13 +31,16 @@ class Source(Protocol):
     def chunks(self, options: TextOptions, size: int) -> Iterator[Chunk]: ...
 
 
-def read_text(stream: BinaryIO, source: str, options: TextOptions, size: int) -> Iterator[Chunk]:
+def read_text(path: Path, options: TextOptions, size: int) -> Iterator[Chunk]:
     """A text file is one document."""
-    for block in blocks(stream, source, size=size, errors=options.errors):
-        yield Chunk(block.data, source, block.line, block.last)
+    for block in blocks(path, size=size, errors=options.errors):
+        yield Chunk(block.data, str(path), block.line, block.last)
 
 
-FORMATS: dict[str, Reader] = {".txt": read_text}
+FORMATS: dict[str, Reader] = {
+    ".txt": read_text, ".jsonl": read_jsonl, ".ndjson": read_jsonl, ".csv": read_csv, ".tsv": read_tsv,
+    ".conllu": read_conllu, ".parquet": read_parquet,
+}
 
 
 def format_of(path: Path) -> str | None:
@@ -66,5 +71,4 @@ class FileSource:
     def chunks(self, options: TextOptions, size: int) -> Iterator[Chunk]:
         if self.replace:
             options = options.model_copy(update={"errors": "replace"})
-        with open_stream(self.path) as stream:
-            yield from FORMATS[self.format](stream, self.name, options, size)
+        return FORMATS[self.format](self.path, options, size)

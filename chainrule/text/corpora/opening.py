@@ -70,7 +70,8 @@ def _sources(spec: str | Path) -> list[Source]:
 
 
 def _in_folder(folder: Path) -> list[Source]:
-    found = sorted(path for path in folder.rglob("*") if path.is_file() and format_of(path) and not _hidden(path, folder))
+    found = sorted(path for path in folder.rglob("*")
+                   if path.is_file() and format_of(path) and not _hidden(path, folder))
     if not found:
         raise DataError(f"{folder}: no file in this folder has a known ending ({', '.join(FORMATS)}, packed or not).")
     return [FileSource(path, format_of(path) or ".txt") for path in found]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import lzma
 import zlib
 from collections.abc import Callable, Iterator
@@ -22,14 +21,14 @@ def _open_zst(path: Path) -> Any:
     return zstd.open(path, "rb")
 
 
-PACKINGS: dict[str, Callable[[Path], Any]] = {
-    ".gz": lambda path: gzip.open(path, "rb"), ".xz": lambda path: lzma.open(path, "rb"), ".zst": _open_zst,
-}
+PACKINGS: dict[str, Callable[[Path], Any]] = {".gz": gzip.open, ".xz": lzma.open, ".zst": _open_zst}
 
 
 def unpacked_name(path: Path) -> str:
     """`news.jsonl.gz` → `news.jsonl`."""
     return path.name.removesuffix(path.suffix) if path.suffix.lower() in PACKINGS else path.name
+
+AGAIN = "Copy or download it again."
 
 
 @contextmanager
@@ -40,17 +39,12 @@ def open_stream(path: Path) -> Iterator[BinaryIO]:
         with opener(path) as stream:
             yield stream
     except EOFError:
-        raise DataError(f"{path}: the {path.suffix} file ends too early; it was cut. Copy or download it again.") from None
+        raise DataError(f"{path}: the {path.suffix} file was cut: it ends too early. {AGAIN}") from None
     except (gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
-        raise DataError(f"{path}: the {path.suffix} file is damaged ({error}). Copy or download it again.") from None
+        raise DataError(f"{path}: the {path.suffix} file is damaged ({error}). {AGAIN}") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error}).") from None
     except Exception as error:
         if type(error).__name__ == "ZstdError":
-            raise DataError(f"{path}: the .zst file is damaged ({error}). Copy or download it again.") from None
+            raise DataError(f"{path}: the .zst file is damaged ({error}). {AGAIN}") from None
         raise
-
-
-def buffered(text: bytes) -> BinaryIO:
-    """Bytes in memory as a stream."""
-    return io.BytesIO(text)

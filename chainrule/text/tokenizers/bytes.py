@@ -41,7 +41,7 @@ class ByteTokenizer(Tokenizer):
     lossless, keeps_space = True, True
 
     def encode(self, text: str) -> np.ndarray:
-        return IDS[np.frombuffer(text.encode(), np.uint8)]
+        return IDS[np.frombuffer(text.encode(errors="replace"), np.uint8)]
 
     def decode(self, ids: np.ndarray) -> str:
         ids = np.asarray(ids)
@@ -59,7 +59,7 @@ class ByteTokenizer(Tokenizer):
 
     def to_json(self) -> str:
         vocabulary = {spelling: id for id, spelling in enumerate([*START_STOP, *byte_spellings()])}
-        model = {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None,
+        model: dict[str, Any] = {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None,
                  "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False, "ignore_merges": False,
                  "vocab": vocabulary, "merges": []}
         return layout(model, dict(zip(START_STOP, (0, 1), strict=True)), BYTE_LEVEL, BYTE_LEVEL)

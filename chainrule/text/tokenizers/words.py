@@ -108,7 +108,7 @@ class WordTokenizer(Tokenizer):
         return {token: id for id, token in enumerate(self.tokens)} | MARKS
 
     def encode(self, text: str) -> np.ndarray:
-        words = _words(text.encode())
+        words = _words(text.encode(errors="replace"))
         ids = np.fromiter(map(self.table.get, words, repeat(UNKNOWN)), np.int32, len(words))
         return np.where(ids == MARK, UNKNOWN, ids)
 
@@ -127,7 +127,8 @@ class WordTokenizer(Tokenizer):
     def to_json(self) -> str:
         spelled = [token.decode() for token in self.tokens]
         model = {"type": "WordLevel", "vocab": {token: id for id, token in enumerate(spelled)}, "unk_token": spelled[0]}
-        split = {"type": "Split", "pattern": {"Regex": r"[\x00\t\n\x0b\x0c\r ]+"}, "behavior": "Removed", "invert": False}
+        white = {"Regex": r"[\x00\t\n\x0b\x0c\r ]+"}
+        split = {"type": "Split", "pattern": white, "behavior": "Removed", "invert": False}
         return layout(model, dict(zip(spelled[:3], range(3), strict=True)), split, None)
 
 
@@ -173,6 +174,6 @@ def _where_marked(corpus: Corpus) -> str:
     for chunk in corpus.chunks():
         if found := A_MARK.search(chunk.data):
             line = chunk.line + chunk.data.count(b"\n", 0, found.start())
-            return (f"{chunk.source}: line {line}: the word {found[0].decode()} is in the text, but marks where a unit starts "
-                    "or ends. Set text.marks=drop to take such words out.")
+            return (f"{chunk.source}: line {line}: the text has the word {found[0].decode()}, which marks where a unit "
+                    "starts or ends. Set text.marks=drop to take such words out.")
     raise AssertionError("a mark was found in the text, and then was not")

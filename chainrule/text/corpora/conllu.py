@@ -1,0 +1,63 @@
+"""CoNLL-U treebanks: the sentences as text, one a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from chainrule.errors import DataError
+from chainrule.text.corpora.blocks import lines
+from chainrule.text.corpora.corpus import Chunk
+from chainrule.text.options import TextOptions
+
+
+def read_conllu(path: Path, options: TextOptions, size: int) -> Iterator[Chunk]:
+    """`# text =` where a sentence has it, else its words; `# newdoc` starts a document."""
+    held: Chunk | None = None  # whether a sentence ends its document is known when the next one comes
+    for number, sentence in _sentences(path, options, size):
+        text = _text(sentence, path, number) + b"\n"
+        starts = any(line.startswith(b"# newdoc") for line in sentence)
+        if held is not None:
+            yield Chunk(held.data, held.source, held.line, starts)
+        held = Chunk(text, str(path), number, True)
+    yield held or Chunk(b"", str(path), 1, True)
+
+
+def _sentences(path: Path, options: TextOptions, size: int) -> Iterator[tuple[int, list[bytes]]]:
+    sentence: list[bytes] = []
+    number = 0
+    for number, line in lines(path, size=size, errors=options.errors):
+        line = line.rstrip(b"\r")
+        if line:
+            sentence.append(line)
+        elif sentence:
+            yield number - len(sentence), sentence
+            sentence = []
+    if sentence:
+        yield number + 1 - len(sentence), sentence
+
+
+def _text(sentence: list[bytes], path: Path, number: int) -> bytes:
+    for line in sentence:
+        if line.startswith(b"# text ="):
+            return line.removeprefix(b"# text =").strip()
+    return _joined(sentence, path, number).rstrip()
+
+
+def _joined(sentence: list[bytes], path: Path, number: int) -> bytes:
+    """FORM by FORM; a range (3-4) stands for its words, an empty node (8.1) for nothing."""
+    parts: list[bytes] = []
+    covered = 0
+    for offset, line in enumerate(sentence):
+        if line.startswith(b"#"):
+            continue
+        columns = line.split(b"\t")
+        if len(columns) != 10:
+            raise DataError(f"{path}: line {number + offset}: {len(columns)} columns, expected the 10 of CoNLL-U.")
+        id, form, misc = columns[0], columns[1], columns[9]
+        first, _, last = id.partition(b"-")
+        if b"." in id or (not last and int(first) <= covered):
+            continue
+        covered = int(last or first)
+        parts += [form, b"" if b"SpaceAfter=No" in misc else b" "]
+    return b"".join(parts)

@@ -1,0 +1,121 @@
+"""Formats with many documents in a file: each row or record is one."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from chainrule.errors import DataError, did_you_mean
+from chainrule.text.corpora.blocks import cut_text, lines
+from chainrule.text.corpora.corpus import Chunk
+from chainrule.text.options import TextOptions
+
+Record = tuple[int, object]  # line (or row) number, and what stands in the field
+BATCH = 256  # rows asked for at a time
+
+
+def read_jsonl(path: Path, options: TextOptions, size: int) -> Iterator[Chunk]:
+    """One JSON object a line; the text is in its field `options.field`."""
+    return _documents(_json_fields(path, options, size), path, options, size)
+
+
+def read_csv(path: Path, options: TextOptions, size: int) -> Iterator[Chunk]:
+    """Comma-separated values; quoted fields may hold commas and line ends."""
+    return _documents(_cells(path, options, size, delimiter=",", quoting=csv.QUOTE_MINIMAL), path, options, size)
+
+
+def read_tsv(path: Path, options: TextOptions, size: int) -> Iterator[Chunk]:
+    """Tab-separated values; quotes are ordinary characters."""
+    return _documents(_cells(path, options, size, delimiter="\t", quoting=csv.QUOTE_NONE), path, options, size)
+
+
+def read_parquet(path: Path, options: TextOptions, size: int) -> Iterator[Chunk]:
+    """A Parquet file through DuckDB: memory is bounded by the largest row group."""
+    return _documents(_column(path, options), path, options, size)
+
+
+def _documents(records: Iterable[Record], path: Path, options: TextOptions, size: int) -> Iterator[Chunk]:
+    for line, text in records:
+        if not isinstance(text, str):
+            raise DataError(f"{path}: line {line}: the field {options.field!r} is {str(text)[:40]}, expected text.")
+        try:
+            data = text.encode()
+        except UnicodeEncodeError as error:  # JSON can spell half a surrogate pair
+            if options.errors == "strict":
+                raise DataError(f"{path}: line {line}: character {error.start} of the field {options.field!r} is half "
+                                "a surrogate pair. Set text.errors=replace to read it as '?'.") from None
+            data = text.encode(errors="replace")
+        for piece, last in cut_text(data, size):
+            yield Chunk(piece, str(path), line, last)
+
+
+def _json_fields(path: Path, options: TextOptions, size: int) -> Iterator[Record]:
+    for number, line in lines(path, size=size, errors=options.errors):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            raise DataError(f"{path}: line {number}: not JSON ({error}), expected one object a line.") from None
+        if not isinstance(record, dict):
+            raise DataError(f"{path}: line {number}: a JSON {type(record).__name__}, expected an object with the field "
+                            f"{options.field!r}.")
+        if options.field not in record:
+            raise DataError(f"{path}: line {number}: {_no_field(options.field, list(record))}")
+        yield number, record[options.field]
+
+
+def _cells(path: Path, options: TextOptions, size: int, *, delimiter: str, quoting: Literal[0, 3]) -> Iterator[Record]:
+    text = (line.decode() + "\n" for _, line in lines(path, size=size, errors=options.errors))
+    csv.field_size_limit(2**31 - 1)  # the default, 128 KB, is less than a chapter
+    rows = csv.reader(text, delimiter=delimiter, quoting=quoting, strict=quoting != csv.QUOTE_NONE)
+    column: int | None = int(options.field) - 1 if options.field.isdecimal() else None
+    first = 1
+    try:
+        for row in rows:
+            if column is None:
+                column = _position(row, options.field, path)
+            elif column < len(row):
+                yield first, row[column]
+            elif row:
+                raise DataError(f"{path}: line {first}: {len(row)} columns, expected at least {column + 1}.")
+            first = rows.line_num + 1
+    except csv.Error as error:
+        raise DataError(f"{path}: line {first}: not a row of a table ({error}).") from None
+
+
+def _position(header: Sequence[str], field: str, path: Path) -> int:
+    if field not in header:
+        raise DataError(f"{path}: line 1: {_no_field(field, header)} A number, from 1, takes a column of a table "
+                        "without header.")
+    return list(header).index(field)
+
+
+def _column(path: Path, options: TextOptions) -> Iterator[Record]:
+    try:
+        import duckdb
+    except ImportError:
+        raise DataError(f"{path}: Parquet is read by DuckDB. Install it with: pip install 'chainrule[scale]'") from None
+    try:
+        with duckdb.connect() as database:
+            database.execute("SET threads = 1")  # rows in their order, and one row group in memory
+            columns = database.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(path)]).fetchall()
+            names = [column[0] for column in columns]
+            if options.field not in names:
+                raise DataError(f"{path}: {_no_field(options.field, names)}")
+            quoted = '"' + options.field.replace('"', '""') + '"'
+            rows = database.execute(f"SELECT {quoted} FROM read_parquet(?)", [str(path)])
+            number = 1
+            while batch := rows.fetchmany(BATCH):
+                yield from ((number + i, row[0]) for i, row in enumerate(batch))
+                number += len(batch)
+    except duckdb.Error as error:
+        raise DataError(f"{path}: not a readable Parquet file ({str(error).splitlines()[0]}).") from None
+
+
+def _no_field(field: str, known: Sequence[str]) -> str:
+    short = [name if len(name) <= 24 else name[:23] + "…" for name in known[:24]]
+    return f"no field {field!r}.{did_you_mean(field, short)} Set text.field to the one that has the text."

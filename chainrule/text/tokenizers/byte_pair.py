@@ -1,0 +1,42 @@
+"""Byte pair encoding: frequent pairs become one token, again and again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chainrule.registry import part
+from chainrule.text.corpora.corpus import Corpus
+from chainrule.text.options import TextOptions
+from chainrule.text.tokenizers._layout import START_STOP, byte_spellings
+from chainrule.text.tokenizers._pieces import PieceTokenizer, check_size, texts, untrained
+
+
+@part
+@dataclass(frozen=True, kw_only=True)
+class BytePair:
+    """Starts from 256 bytes and joins the most frequent pair inside words until `size` tokens exist; lossless.
+
+    Sennrich, Haddow & Birch 2016, arXiv:1508.07909; on bytes as in Radford et al. 2019.
+    """
+
+    size: int = 8192
+    min_count: int = 2
+
+    def __post_init__(self) -> None:
+        check_size("byte_pair", self.size)
+
+    def train(self, corpus: Corpus, options: TextOptions) -> PieceTokenizer:
+        from tokenizers import models, trainers
+
+        library = untrained(models.BPE())
+        trainer = trainers.BpeTrainer(vocab_size=self.size, min_frequency=self.min_count, show_progress=False,
+                                      special_tokens=[*START_STOP], initial_alphabet=byte_spellings())
+        library.train_from_iterator(texts(corpus, options), trainer)
+        return PieceTokenizer("byte_pair", library.to_str())
+
+    @staticmethod
+    def load(layout: Mapping[str, Any]) -> PieceTokenizer:
+        return PieceTokenizer("byte_pair", json.dumps(layout, ensure_ascii=False))

@@ -1,0 +1,51 @@
+"""The unigram tokenizer: the most probable cut of each word."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chainrule.registry import part
+from chainrule.text.corpora.corpus import Corpus
+from chainrule.text.options import TextOptions
+from chainrule.text.tokenizers._layout import START_STOP, byte_spellings
+from chainrule.text.tokenizers._pieces import PieceTokenizer, check_size, texts, untrained
+
+DECIMALS = 5  # threads add up in any order: further digits differ from run to run
+
+
+@part
+@dataclass(frozen=True, kw_only=True)
+class Unigram:
+    """Cuts a word into the pieces with the largest Π p(piece); pieces are dropped until `size` are left; lossless.
+
+    Kudo 2018, arXiv:1804.10959, §3.2; on bytes, all 256 of which stay.
+    """
+
+    size: int = 8192
+
+    def __post_init__(self) -> None:
+        check_size("unigram", self.size)
+
+    def train(self, corpus: Corpus, options: TextOptions) -> PieceTokenizer:
+        from tokenizers import models, trainers
+
+        library = untrained(models.Unigram())
+        trainer = trainers.UnigramTrainer(vocab_size=self.size, special_tokens=[*START_STOP], show_progress=False,
+                                          initial_alphabet=byte_spellings())
+        library.train_from_iterator(texts(corpus, options), trainer)
+        return self.load(_in_order(json.loads(library.to_str())))
+
+    @staticmethod
+    def load(layout: Mapping[str, Any]) -> PieceTokenizer:
+        return PieceTokenizer("unigram", json.dumps(layout, ensure_ascii=False))
+
+
+def _in_order(layout: dict[str, Any]) -> dict[str, Any]:
+    """The marks first, then by descending probability, ties by spelling."""
+    marks, pieces = layout["model"]["vocab"][:2], layout["model"]["vocab"][2:]
+    rounded = [[piece, round(score, DECIMALS)] for piece, score in pieces]
+    layout["model"]["vocab"] = marks + sorted(rounded, key=lambda entry: (-entry[1], entry[0]))
+    return layout
