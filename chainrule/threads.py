@@ -1,4 +1,4 @@
-"""Work on pieces side by side: NumPy and kernels with `nogil` let go of the GIL; compiling those is far quicker than `parallel=True`."""
+"""Work on pieces side by side: NumPy and `nogil` kernels let go of the GIL, and compile sooner than `parallel=True`."""
 
 from __future__ import annotations
 

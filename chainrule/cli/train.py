@@ -13,7 +13,7 @@ from chainrule.cli.console import Json, emit
 def train(
     recipe: Annotated[str, typer.Argument(help="A shipped recipe's name (see `chainrule recipes`) or a YAML file.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="Options, as path=value.")] = None,
-    data: Annotated[list[str] | None, typer.Option(help="Text: a file, glob, folder or built-in corpus; repeatable.")] = None,
+    data: Annotated[list[str] | None, typer.Option(help="Text: file, glob, folder or built-in; repeatable.")] = None,
     valid: Annotated[list[str] | None, typer.Option(help="Text to validate on, which is not trained on.")] = None,
     out: Annotated[Path | None, typer.Option(help="The run folder to make.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing run folder.")] = False,
@@ -40,7 +40,9 @@ def _show(report: dict[str, Any], out: Path) -> None:
     from chainrule.cli.console import table
 
     table(["", ""], [(name, value) for name, value in _rows(report)])
-    print(f"\nsaved in {out}. Next:\n  chainrule evaluate {out} --data SPEC\n  chainrule generate {out} --prompt \"...\"")
+    print(f"\nsaved in {out}. Next:")
+    print(f"  chainrule evaluate {out} --data SPEC")
+    print(f"  chainrule generate {out} --prompt \"...\"")
 
 
 def _rows(report: dict[str, Any]) -> list[tuple[str, str]]:

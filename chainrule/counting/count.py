@@ -10,7 +10,7 @@ from chainrule.counting.counts import Counts, Level, continuation_ids
 from chainrule.counting.scratch import Scratch
 from chainrule.errors import OptionError
 
-JIT_PAYS_FROM = 3_000_000  # tokens or n-grams: below, NumPy is done before Numba has been imported and its kernels loaded
+JIT_PAYS_FROM = 3_000_000  # tokens or n-grams: below, NumPy is done before Numba has been imported and has its kernels
 BYTES_A_TOKEN = 80  # what counting a piece takes at its peak
 HIGHEST_ORDER = 8
 
@@ -62,7 +62,7 @@ def _counter(tokens: int) -> Callable[[np.ndarray, int, int, int, int], list[Lev
 
 
 def count_levels_plainly(text: np.ndarray, order: int, vocabulary_size: int, start: int, limit: int) -> list[Level]:
-    """Order by order: an n-gram is an (n−1)-gram and one more word, so its rank among all n-grams is the rank of that pair."""
+    """Order by order: an n-gram is an (n−1)-gram and a word, so its rank among all n-grams is that pair's rank."""
     node_at = text.astype(np.int64)  # the rank of the n-gram that begins at each position
     words = np.arange(vocabulary_size, dtype=np.int32)
     occurrences = np.bincount(text[:limit], minlength=vocabulary_size).astype(np.uint32)

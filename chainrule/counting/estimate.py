@@ -172,7 +172,7 @@ def _take_logs(values: np.ndarray, scratch: Scratch) -> None:
 
 
 def _without_pruned(counts: Counts, levels: list[TableLevel], limits: list[int], scratch: Scratch) -> list[TableLevel]:
-    """Leaves out the n-grams at or below their order's limit; every n-gram of what stays is there, as limits only grow."""
+    """Leaves out n-grams at or below their order's limit; what they begin with stays, as limits only grow."""
     slim = []
     for n, level in enumerate(levels):
         keep = _kept_nodes(counts, n, limits, scratch)

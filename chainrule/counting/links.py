@@ -10,7 +10,7 @@ from chainrule.counting.scratch import Scratch
 
 
 def suffix_links(counts: Counts, order: int, shorter: np.ndarray, scratch: Scratch) -> np.ndarray:
-    """For each n-gram w₁…w_n of this order the node of w₂…w_n; `shorter` are the links of order n−1 (none for n = 2)."""
+    """For each n-gram w₁…w_n of this order the node of w₂…w_n; `shorter`: links of order n−1 (none for n = 2)."""
     level, contexts = counts.levels[order - 1], counts.levels[order - 2]
     if order == 2:
         return level.words.astype(np.uint32)
@@ -35,7 +35,7 @@ def _links_plainly(words: np.ndarray, starts: np.ndarray, shorter: np.ndarray, t
 def continuation_counts(counts: Counts, order: int, longer: np.ndarray, scratch: Scratch) -> np.ndarray:
     """How many distinct words stand before each n-gram; `longer` are the links of order n+1.
 
-    N₁₊(· w₁…w_n) = |{v : c(v w₁…w_n) > 0}|, but an n-gram that begins with <s> has no word before it and keeps c(w₁…w_n).
+    N₁₊(· w₁…w_n) = |{v : c(v w₁…w_n) > 0}|, but what begins with <s> has no word before it and keeps c(w₁…w_n).
     Chen & Goodman 1998, TR-10-98, §2.7, eq. 24; the treatment of <s> as in KenLM (Heafield et al. 2013).
     """
     level = counts.levels[order - 1]

@@ -20,13 +20,14 @@ def merge(parts: Sequence[Counts], scratch: Scratch) -> Counts:
     if sum(len(part.levels[-1]) for part in parts) >= JIT_PAYS_FROM:
         from chainrule.kernels.merge import merge_level
     while len(waiting) > 1:
-        pairs = [waiting[i:i + 2] for i in range(0, len(waiting), 2)]
-        waiting = [_merge_two(*pair, merge_level, scratch) if len(pair) == 2 else pair[0] for pair in pairs]
+        odd = waiting[-1:] if len(waiting) % 2 else []
+        pairs = zip(waiting[::2], waiting[1::2], strict=False)
+        waiting = [_merge_two(one, other, merge_level, scratch) for one, other in pairs] + odd
     return waiting[0]
 
 
 def _merge_two(one: Counts, other: Counts, merge_level: Callable[..., Merged], scratch: Scratch) -> Counts:
-    """A node of order n is a merged node of order n−1 and a word: each level is a merge of two sorted lists of such pairs."""
+    """A node of order n is a merged node of order n−1 and a word: each level merges two sorted lists of such pairs."""
     assert (one.order, one.start, one.vocabulary_size) == (other.order, other.start, other.vocabulary_size)
     words = one.levels[0].words
     occurrences = one.levels[0].counts + other.levels[0].counts

@@ -36,7 +36,7 @@ class NGram:
 
     def log_probs(self, state: NGramState) -> np.ndarray:
         """The whole row: unigrams, then each longer context scales what is there and overwrites what it has stored."""
-        rows = np.repeat(self.table.levels[0].log_probs[None].astype(np.float64), len(state.nodes), axis=0)
+        rows = np.repeat(self.table.levels[0].log_probs[:][None].astype(np.float64), len(state.nodes), axis=0)
         for row, nodes in zip(rows, state.nodes, strict=True):
             for n in range(1, self.table.order):
                 if nodes[n - 1] >= 0:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from chainrule.counting.counts import Counts
+from chainrule.counting.quantized import Quantized, quantized
+
+Numbers = np.ndarray | Quantized
 
 
 @dataclass(frozen=True)
@@ -14,8 +17,8 @@ class TableLevel:
     """All stored n-grams of one order, in lexicographic order. Order 1 has every word, so its node is the word."""
 
     words: np.ndarray  # int32 (n,)
-    log_probs: np.ndarray  # float32 (n,): ln p(last word | the words before it)
-    backoffs: np.ndarray | None  # float32 (n,): ln γ of the n-gram as a context; None at the top order
+    log_probs: Numbers  # float32 (n,): ln p(last word | the words before it)
+    backoffs: Numbers | None  # float32 (n,): ln γ of the n-gram as a context; None at the top order
     starts: np.ndarray | None  # uint32 (n + 1,): first continuation one level up; None at the top order
 
     def __len__(self) -> int:
@@ -48,7 +51,11 @@ class Table:
         for n, level in enumerate(self.levels, start=1):
             fields = {"words": level.words if n > 1 else None, "log_probs": level.log_probs,
                       "backoffs": level.backoffs, "starts": level.starts}
-            named.update({f"order{n}.{key}": value for key, value in fields.items() if value is not None})
+            for key, value in fields.items():
+                if isinstance(value, Quantized):
+                    named[f"order{n}.{key}"], named[f"order{n}.{key}.book"] = value.codes, value.book
+                elif value is not None:
+                    named[f"order{n}.{key}"] = value
         return named
 
     @classmethod
@@ -56,10 +63,25 @@ class Table:
         levels = []
         order = max(int(key.split(".")[0].removeprefix("order")) for key in named)
         for n in range(1, order + 1):
-            log_probs = named[f"order{n}.log_probs"]
+            log_probs = _numbers(named, f"order{n}.log_probs")
+            assert log_probs is not None
             words = named[f"order{n}.words"] if n > 1 else np.arange(len(log_probs), dtype=np.int32)
-            levels.append(TableLevel(words, log_probs, named.get(f"order{n}.backoffs"), named.get(f"order{n}.starts")))
+            backoffs, starts = _numbers(named, f"order{n}.backoffs"), named.get(f"order{n}.starts")
+            levels.append(TableLevel(words, log_probs, backoffs, starts))
         return cls(levels, start, end, unknown)
+
+    def compact(self) -> Table:
+        """The same table with 16-bit numbers."""
+        levels = [replace(level, log_probs=quantized(np.asarray(level.log_probs)),
+                          backoffs=None if level.backoffs is None else quantized(np.asarray(level.backoffs)))
+                  for level in self.levels]
+        return replace(self, levels=levels)
+
+
+def _numbers(named: dict[str, np.ndarray], key: str) -> Numbers | None:
+    if f"{key}.book" in named:
+        return Quantized(named[key], named[f"{key}.book"])
+    return named.get(key)
 
 
 def find_continuations(trie: Table | Counts, order: int, contexts: np.ndarray, words: np.ndarray) -> np.ndarray:

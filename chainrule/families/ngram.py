@@ -93,9 +93,7 @@ def from_counts(job: Job, counts: Counts, tokenizer: Any, scratch: Scratch, held
         with job.timed("pruning"):
             table = prune_by_entropy(table, options.prune_entropy)
     if options.compact:
-        from chainrule.counting.quantized import quantize
-
-        table = quantize(table)
+        table = table.compact()
     report = {"vocabulary": tokenizer.vocabulary_size, "order": options.order,
               "ngrams": [len(level) for level in table.levels], "smoothing": method.learned}
 

@@ -9,7 +9,7 @@ from chainrule.counting.counts import Level
 
 
 def count_levels(text: np.ndarray, order: int, vocabulary_size: int, start: int, limit: int) -> list[Level]:
-    """An n-gram at i is the word at i and the (n−1)-gram at i+1: positions sorted for n−1 are one bucket pass from sorted for n."""
+    """An n-gram is a word and the (n−1)-gram after it: from positions sorted for n−1 to sorted for n is one bucket pass."""
     occurrences = np.bincount(text[:limit], minlength=vocabulary_size).astype(np.uint32)
     words = np.arange(vocabulary_size, dtype=np.int32)
     positions = _by_word(text, vocabulary_size)
@@ -65,7 +65,7 @@ def _one_word_longer(text, positions, n, vocabulary_size, start):
 
 @njit(cache=True, nogil=True)
 def _name_nodes(text, positions, node_at, next_node_at, n, contexts, limit):
-    """Numbers the distinct n-grams along the sorted positions: their last words, counts, and where each context's begin."""
+    """Numbers the distinct n-grams along the sorted positions: last words, counts, where each context's begin."""
     words, counts = np.empty(len(positions), np.int32), np.zeros(len(positions), np.uint32)
     starts = np.zeros(contexts + 1, np.uint32)
     word, tail, node = -1, -1, -1

@@ -17,7 +17,7 @@ def links(words: np.ndarray, starts: np.ndarray, shorter: np.ndarray, target_wor
     given = [frozen(a) for a in (words, starts, shorter, target_words, target_starts)]
 
     def work(low: int) -> None:
-        _links(*given, found, low, min(low + PIECE, len(starts) - 1))
+        _links(*given, found, low, min(low + PIECE, len(starts) - 1))  # type: ignore[call-arg]
         scratch.relax()
 
     side_by_side(work, range(0, len(starts) - 1, PIECE))

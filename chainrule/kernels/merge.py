@@ -1,4 +1,4 @@
-"""Merging two sorted levels in one pass, in any amount of memory; equals chainrule.counting.merge._merge_level_plainly."""
+"""Merging two sorted levels in one pass and little memory; equals chainrule.counting.merge._merge_level_plainly."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def merge_level(below: list[Level], here: list[Level], maps: list[np.ndarray], c
     starts = scratch.zeros(contexts + 1, np.uint32)
     words, counts = scratch.empty(most, np.int32), scratch.empty(most, np.uint32)
     into = [scratch.empty(len(level), np.uint32) for level in here]
-    given = [frozen(array) for part in (0, 1)
+    given = [frozen(np.asarray(array)) for part in (0, 1)
              for array in (maps[part], below[part].starts, here[part].words, here[part].counts)]
     at = np.zeros(3, np.int64)  # the next context of each part, and the merged nodes so far
     for low in range(0, contexts, PIECE):
-        _merge(*given, *into, at, low, min(low + PIECE, contexts), starts, words, counts)
+        _merge(*given, *into, at, low, min(low + PIECE, contexts), starts, words, counts)  # type: ignore[call-arg]
         scratch.relax()
     return starts, words[:at[2]], counts[:at[2]], into
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from chainrule.counting.table import Table
+from chainrule.counting.quantized import Quantized
+from chainrule.counting.table import Numbers, Table
 from chainrule.threads import frozen, side_by_side
 
 BLOCK = 1 << 13  # positions worked on at a time, one order after the other: their nodes stay in the cache
@@ -16,23 +17,32 @@ def score_stream(table: Table, text: np.ndarray) -> np.ndarray:
     """Within a block all searches of one order are independent, so the processor overlaps their cache misses."""
     text = frozen(np.ascontiguousarray(text, dtype=np.int32))
     total = np.empty(len(text), np.float32)
-    first = frozen(table.levels[0].log_probs)
     if table.order == 1:
-        return first[text]
+        return table.levels[0].log_probs[text]
+    first = frozen(table.levels[0].log_probs[:])
     words = tuple(frozen(level.words) for level in table.levels[1:])
-    log_probs = tuple(frozen(level.log_probs) for level in table.levels[1:])
-    backoffs = tuple(frozen(level.backoffs) for level in table.levels[:-1])  # type: ignore[arg-type]
+    log_probs, prob_books = _apart([level.log_probs for level in table.levels[1:]])
+    backoffs, backoff_books = _apart([level.backoffs for level in table.levels[:-1]])  # type: ignore[misc]
     starts = tuple(frozen(level.starts) for level in table.levels[:-1])  # type: ignore[arg-type]
 
     def work(low: int) -> None:
-        _score(text, first, words, log_probs, backoffs, starts, total, low, min(low + PIECE, len(text)))
+        high = min(low + PIECE, len(text))
+        _score(text, first, words, log_probs, prob_books, backoffs, backoff_books, starts, total, low, high)
 
     side_by_side(work, range(0, len(text), PIECE))
     return total
 
 
+def _apart(levels: list[Numbers]) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...] | None]:
+    """Numbers and no codebooks, or codes and their codebooks."""
+    coded = [values for values in levels if isinstance(values, Quantized)]
+    if len(coded) == len(levels):
+        return tuple(frozen(values.codes) for values in coded), tuple(frozen(values.book) for values in coded)
+    return tuple(frozen(values) for values in levels if isinstance(values, np.ndarray)), None
+
+
 @njit(cache=True, nogil=True)
-def _score(text, first, words, log_probs, backoffs, starts, total, low, high):
+def _score(text, first, words, log_probs, prob_books, backoffs, backoff_books, starts, total, low, high):
     """Scores positions low … high−1; begins `order`−1 positions earlier, to know the contexts."""
     orders = len(words)
     nodes = np.full((orders + 1, BLOCK + 1), -1, np.int64)  # column 0 is the position before the block
@@ -49,12 +59,20 @@ def _score(text, first, words, log_probs, backoffs, starts, total, low, high):
                 if begin + i >= low:
                     node, context = nodes[k + 1, i + 1], nodes[k, i]
                     if node >= 0:
-                        total[begin + i] = log_probs[k][node]
+                        total[begin + i] = _number(log_probs[k], prob_books, k, node)
                     elif context >= 0:
-                        total[begin + i] += backoffs[k][context]
+                        total[begin + i] += _number(backoffs[k], backoff_books, k, context)
         for k in range(orders + 1):
             nodes[k, 0] = nodes[k, size]
         begin += size
+
+
+@njit(cache=True, nogil=True)
+def _number(values, books, k, i):
+    """A float, or a code to be looked up: which one is settled when the kernel is compiled."""
+    if books is None:
+        return values[i]
+    return books[k][values[i]]
 
 
 @njit(cache=True, nogil=True)
