@@ -8,20 +8,35 @@ import numpy as np
 from chainrule.arrays import namespace
 from chainrule.protocols import Array
 
+SHARE = 16  # entries of a row that send their largest ahead
+
 
 def largest(x_BV: Array, count: int) -> Array:
     """(B, count): the largest values of each row, from the largest down."""
     xp = namespace(x_BV)
-    width = x_BV.shape[1]
-    if count < width and array_api_compat.is_numpy_namespace(xp):  # the array API can sort but not partition
-        x_BV = np.partition(x_BV, width - count, axis=1)[:, width - count :]
+    if count * SHARE <= x_BV.shape[1] and array_api_compat.is_numpy_namespace(xp):
+        x_BV = np.stack([_contenders(x_V, count) for x_V in x_BV])
     return xp.sort(x_BV, axis=1, descending=True)[:, :count]
+
+
+def _contenders(x_V: np.ndarray, count: int) -> np.ndarray:
+    """The `count` largest of one row, in any order, much faster than by partitioning or sorting all of it.
+
+    Of V/16 groups each names its largest; `count` entries are at least as large as the count-th of those.
+    """
+    groups = x_V[: len(x_V) // SHARE * SHARE].reshape(SHARE, -1).max(axis=0)
+    bound = np.partition(groups, len(groups) - count)[len(groups) - count]
+    few = x_V[x_V >= bound]
+    return np.partition(few, len(few) - count)[len(few) - count :]
 
 
 def keep(x_BV: Array, least_B1: Array, count_B1: Array) -> Array:
     """Exactly `count` entries of each row stay, the others become −∞; `least` is the smallest value that stays."""
     xp = namespace(x_BV)
-    above_BV, equal_BV = x_BV > least_B1, x_BV == least_B1
-    room_B1 = count_B1 - xp.sum(xp.astype(above_BV, xp.int64), axis=1, keepdims=True)
-    first_BV = equal_BV & (xp.cumulative_sum(xp.astype(equal_BV, xp.int64), axis=1) <= room_B1)
-    return xp.where(above_BV | first_BV, x_BV, -xp.inf)
+    kept_BV = x_BV >= least_B1
+    excess_B1 = xp.count_nonzero(kept_BV, axis=1, keepdims=True) - count_B1
+    if bool(xp.any(excess_B1 > 0)):  # of those equal to the least, the last ones go
+        equal_BV = x_BV == least_B1
+        room_B1 = xp.count_nonzero(equal_BV, axis=1, keepdims=True) - excess_B1
+        kept_BV = kept_BV & (~equal_BV | (xp.cumulative_sum(xp.astype(equal_BV, xp.int64), axis=1) <= room_B1))
+    return xp.where(kept_BV, x_BV, -xp.inf)

@@ -55,6 +55,7 @@ def invert(log_p_BV: Array, u_B1: Array) -> Array:
     weight_BV = xp.exp(xp.astype(log_p_BV - xp.where(top_B1 == -xp.inf, 0.0, top_B1), xp.float64))
     below_BV = xp.cumulative_sum(weight_BV, axis=1)
     total_B1 = below_BV[:, -1:]
-    ids_B = xp.sum(xp.astype(below_BV <= u_B1 * total_B1, xp.int64), axis=1)
-    last_B = xp.sum(xp.astype(below_BV < total_B1, xp.int64), axis=1)  # u · total may round up to the total itself
-    return xp.minimum(ids_B, last_B)
+    ids_B = xp.count_nonzero(below_BV <= u_B1 * total_B1, axis=1)
+    if bool(xp.any(ids_B == log_p_BV.shape[1])):  # u · total was rounded up to the total itself, or all is impossible
+        ids_B = xp.minimum(ids_B, xp.count_nonzero(below_BV < total_B1, axis=1))
+    return ids_B
