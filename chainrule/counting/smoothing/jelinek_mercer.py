@@ -63,9 +63,9 @@ class JelinekMercer:
             better_NB, likelihood = text.step(weights_NB)
             curve.append(likelihood)
             if len(curve) > 1 and curve[-1] - curve[-2] < self.tolerance:
-                break
+                return weights_NB, curve
             weights_NB = better_NB
-        return weights_NB, curve
+        return weights_NB, [*curve, text.step(weights_NB)[1]]
 
     def share(self, group: Group) -> tuple[np.ndarray, np.ndarray]:
         weights = self.weights_NB[group.order - 1, bucket_of(group.totals)]
