@@ -42,6 +42,7 @@ class Trained:
     write: Callable[[Path], None]
     report: dict[str, Any]
     metrics: Iterable[Mapping[str, Any]] = ()
+    recipe: Recipe | None = None  # where training settled what the recipe left open
 
 
 def train(recipe: str | Path, data: str | Path | Sequence[str | Path], out: str | Path, *,
@@ -74,7 +75,7 @@ def train_recipe(recipe: Recipe, data: str | Path | Sequence[str | Path], out: s
         report["valid"] = _validated(job, trained)
     report["seconds"] = {step: round(s, 3) for step, s in job.seconds.items()}
     report["seconds"]["total"] = round(time.perf_counter() - began, 3)
-    save_run(out, trained.write, recipe=recipe, tokenizer=trained.tokenizer, report=report,
+    save_run(out, trained.write, recipe=trained.recipe or recipe, tokenizer=trained.tokenizer, report=report,
              metrics=trained.metrics, replace=force)
     return report
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chainrule.counting.query import score_stream
+from chainrule.counting.query import Scorer
 from chainrule.counting.table import Table, find_continuations
 
 
@@ -27,6 +27,7 @@ class NGram:
     def __init__(self, table: Table):
         self.table = table
         self.vocabulary_size = table.vocabulary_size
+        self._scorer = Scorer(table)
         self.context = table.order - 1
 
     def start(self, batch: int) -> NGramState:
@@ -65,7 +66,7 @@ class NGram:
         ids = np.asarray(ids)
         marked = np.empty((len(ids), ids.shape[1] + 1), np.int32)
         marked[:, 0], marked[:, 1:] = self.table.start, ids
-        return score_stream(self.table, marked.ravel()).reshape(marked.shape)[:, 1:]
+        return self._scorer(marked.ravel()).reshape(marked.shape)[:, 1:]
 
     def shortened(self, context: int) -> NGram:
         """The same table with at most this many words of context: its lower orders are a model of their own."""

@@ -7,16 +7,23 @@ import numpy as np
 from chainrule.counting.counts import Counts
 from chainrule.counting.table import Table, find_continuations
 
-JIT_PAYS_FROM = 2_000_000  # tokens
+JIT_PAYS_FROM = 500_000  # tokens: scoring them plainly takes about as long as loading Numba and its kernels
 
 
-def score_stream(table: Table, text: np.ndarray) -> np.ndarray:
-    """ln p of each token given those before it, for units that each begin with <s>; the entries at <s> mean nothing."""
-    if len(text) >= JIT_PAYS_FROM:
-        from chainrule.kernels.query import score_stream as fast
+class Scorer:
+    """Scores plainly until it has been asked for so much that the kernel pays."""
 
-        return fast(table, text)
-    return score_stream_plainly(table, text)
+    def __init__(self, table: Table):
+        self.table, self.asked = table, 0
+
+    def __call__(self, text: np.ndarray) -> np.ndarray:
+        """ln p of each token given those before it, for units that each begin with <s>; the entries at <s> mean nothing."""
+        self.asked += len(text)
+        if self.asked < JIT_PAYS_FROM:
+            return score_stream_plainly(self.table, text)
+        from chainrule.kernels.query import score_stream
+
+        return score_stream(self.table, text)
 
 
 def score_stream_plainly(table: Table, text: np.ndarray) -> np.ndarray:
