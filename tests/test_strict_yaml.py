@@ -11,7 +11,8 @@ from chainrule.strict_yaml import YamlError, dump_yaml, load_with_lines, load_ya
 
 PRINTABLE = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cn", "Co"]) | st.sampled_from("\t\n"), max_size=12)
 TRICKY = st.sampled_from(["no", "yes", "on", "off", "~", "null", "1e-3", "1.5G", "007", "089", "0x1F", "0o17",
-                          "12:30:45", "2020-01-01", "", " ", "true", ".inf", "-", "=", "<<", "a: b", "#x", "1_000", "é", "\u2028"])
+                          "12:30:45", "2020-01-01", "", " ", "true", ".inf", "-", "=", "<<", "a: b", "#x", "1_000",
+                          "é", "\u2028"])
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | PRINTABLE | TRICKY
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4)
                       | st.dictionaries(TRICKY | PRINTABLE, inner, max_size=4), max_leaves=12)

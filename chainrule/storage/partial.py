@@ -8,7 +8,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 PATTERN = re.compile(r"\..+\.partial-[0-9]+-[0-9a-f]{8}")
@@ -17,23 +17,20 @@ PATTERN = re.compile(r"\..+\.partial-[0-9]+-[0-9a-f]{8}")
 @contextmanager
 def partial_folder(target: Path) -> Iterator[Path]:
     """A hidden sibling of the target; what is left of it at the end is removed."""
-    path, handle = _made(target)
+    path = target.with_name(f".{target.name[:40]}.partial-{os.getpid()}-{secrets.token_hex(4)}")
     try:
-        yield path
+        with ExitStack() as locks:
+            while not path.exists():  # again if a sweeper was quicker than our lock
+                path.mkdir()
+                handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+                locks.callback(os.close, handle)
+                _locked(handle, fcntl.LOCK_EX)
+            yield path
     finally:
-        shutil.rmtree(path, ignore_errors=True)
-        os.close(handle)
-
-
-def _made(target: Path) -> tuple[Path, int]:
-    while True:
-        path = target.with_name(f".{target.name[:40]}.partial-{os.getpid()}-{secrets.token_hex(4)}")
-        path.mkdir()
-        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        _locked(handle, fcntl.LOCK_EX)
-        if path.exists():
-            return path, handle
-        os.close(handle)  # a sweeper was quicker than our lock
+        try:
+            shutil.rmtree(path, ignore_errors=True)
+        finally:
+            shutil.rmtree(path, ignore_errors=True)  # a second signal may have cut the first short
 
 
 def sweep(parent: Path) -> None:

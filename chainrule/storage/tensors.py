@@ -54,7 +54,7 @@ def open_tensors(path: Path) -> dict[str, np.ndarray]:
     found, expected = {}, 0
     for name, entry in sorted(header.items(), key=lambda item: _offsets(path, *item)):
         begin, end = _offsets(path, name, entry)
-        dtype, shape = TYPES.get(entry.get("dtype")), entry.get("shape")
+        dtype, shape = TYPES.get(str(entry.get("dtype"))), entry.get("shape")
         if dtype is None:
             raise _broken(path, f"{name!r} has dtype {entry.get('dtype')!r}, expected one of {', '.join(TYPES)}")
         if not isinstance(shape, list) or not all(type(n) is int and n >= 0 for n in shape):
@@ -124,11 +124,12 @@ def _blocks(array: np.ndarray) -> Iterator[np.ndarray]:
     if array.flags.c_contiguous:
         flat, step = array.reshape(-1), max(1, CHUNK // array.itemsize)
         yield from (flat[i:i + step] for i in range(0, flat.size, step))
-    elif array.nbytes <= CHUNK:
-        yield array
-    else:
+    elif array[0].nbytes > CHUNK:
         for row in array:
             yield from _blocks(row)
+    else:
+        step = CHUNK // array[0].nbytes
+        yield from (array[i:i + step] for i in range(0, len(array), step))
 
 
 def _forget(block: np.ndarray) -> None:

@@ -1,0 +1,46 @@
+"""What a run folder says of its making: versions and hardware without names or paths, and a card for people."""
+
+import getpass
+import json
+import socket
+
+from chainrule import __version__
+from chainrule.storage.card import model_card
+from chainrule.storage.environment import environment, installed
+from chainrule.strict_yaml import load_yaml
+
+RECIPE = {"family": "ngram", "description": "Words, five at a time", "tokenizer": {"name": "words"}}
+
+
+def test_the_environment_names_versions_and_hardware():
+    found = environment()
+    assert found["chainrule"] == __version__ and found["packages"]["numpy"] == installed("numpy")
+    assert found["cores"] >= found["threads"] >= 1 and found["memory"] > 2**20 and found["processor"]
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_the_environment_names_no_host_no_user_and_no_path():
+    text = json.dumps(environment())
+    assert "/" not in text and socket.gethostname() not in text
+    assert getpass.getuser() not in text.split('"')
+
+
+def test_a_package_that_is_not_there_has_no_version():
+    assert installed("no-such-package-anywhere") is None
+
+
+def test_the_card_has_metadata_numbers_and_the_recipe():
+    report = {"valid": {"perplexity": 141.1912, "tokens": 82430, "interval": [139.5, 143.25]}, "notes": "a|b\nc",
+              "x": None}
+    card = model_card(RECIPE, report, "family: ngram\n")
+    head = load_yaml(card.split("---\n")[1])
+    assert head == {"library_name": "chainrule", "tags": ["language-model", "ngram"]}
+    assert "# Words, five at a time\n" in card and "```yaml\nfamily: ngram\n```" in card
+    for row in ("| valid, perplexity | 141.2 |", "| valid, tokens | 82,430 |", "| valid, interval | 139.5, 143.2 |",
+                "| notes | a\\|b c |"):
+        assert row in card
+    assert "| x |" not in card
+
+
+def test_a_card_without_numbers_says_so():
+    assert "Nothing was measured." in model_card(RECIPE, {}, "")

@@ -1,0 +1,171 @@
+"""A damaged or half-written folder is refused, and the file named."""
+
+import json
+import os
+import random
+import shutil
+import time
+
+import pytest
+
+from chainrule.errors import StorageError
+from chainrule.storage import open_run, verify_run, write_run
+from chainrule.storage.manifest import NAME, Entry, manifest_bytes
+from chainrule.storage.verified import ALWAYS_BELOW, cache_folder
+
+NAMES = ("recipe.yaml", "model.safetensors", "tokenizer.json", "metrics.jsonl", "report.json", "environment.json",
+         "README.md")
+
+
+@pytest.fixture
+def run(tmp_path):
+    def fill(folder):
+        for name in NAMES:
+            (folder / name).write_bytes(random.Random(name).randbytes(200))
+    return write_run(tmp_path / "run", fill)
+
+
+def flip(path, position, bit=0):
+    content = bytearray(path.read_bytes())
+    content[position] ^= 1 << bit
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_flipped_bit_in_any_file_is_found_and_the_file_named(run, name):
+    for position in (0, 77, 199):
+        for bit in range(8):
+            flip(run / name, position, bit)
+            with pytest.raises(StorageError, match=f"run/{name}: SHA-256 differs from MANIFEST.json"):
+                open_run(run)
+            flip(run / name, position, bit)
+    assert open_run(run).files
+
+
+def test_any_flipped_bit_in_the_manifest_is_found(run):
+    for position in range((run / NAME).stat().st_size):
+        for bit in {position % 8, (3 * position + 5) % 8}:
+            flip(run / NAME, position, bit)
+            with pytest.raises(StorageError, match="MANIFEST.json: (not a manifest|differs from its own|version)"):
+                open_run(run)
+            flip(run / NAME, position, bit)
+    assert open_run(run).files
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_missing_or_cut_or_longer_file_is_named(run, name):
+    content = (run / name).read_bytes()
+    (run / name).unlink()
+    with pytest.raises(StorageError, match=f"run/{name}: missing, though MANIFEST.json lists it"):
+        open_run(run)
+    for changed in (content[:-1], b"", content + b"x"):
+        (run / name).write_bytes(changed)
+        with pytest.raises(StorageError, match=f"run/{name}: [0-9]+ bytes, expected 200 as in MANIFEST.json"):
+            open_run(run)
+    (run / name).unlink()
+    (run / name).mkdir()
+    with pytest.raises(StorageError, match=f"run/{name}: missing"):
+        open_run(run)
+
+
+def test_a_folder_without_a_manifest_is_not_a_run(run, tmp_path):
+    (run / NAME).unlink()
+    with pytest.raises(StorageError, match="run: no MANIFEST.json: this is not a run folder, or its saving was cut"):
+        open_run(run)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"3", b"{}", b'{"version": 1, "files": []}', b"\xff\xfe",
+                                     b"[" * 9999, b'{"version": 1, "files": {"a": 3}}',
+                                     b'{"version": 1, "files": {"a": {}}}'])
+def test_a_manifest_that_is_none_is_refused(run, content):
+    (run / NAME).write_bytes(content)
+    with pytest.raises(StorageError, match="MANIFEST.json: (not a manifest|differs)"):
+        open_run(run)
+
+
+def test_a_manifest_from_the_future_is_told_from_a_damaged_one(run):
+    content = json.loads((run / NAME).read_text(encoding="utf-8"))
+    (run / NAME).write_text(json.dumps({**content, "version": 99}), encoding="utf-8")
+    with pytest.raises(StorageError, match="version 99, expected 1. A newer chainrule wrote it"):
+        open_run(run)
+
+
+@pytest.mark.parametrize("name", ["../secret", "/etc/passwd", "a/../../b"])
+def test_a_manifest_may_not_point_outside_its_folder(run, name):
+    (run / NAME).write_bytes(manifest_bytes({name: Entry(1, "0" * 64)}))
+    with pytest.raises(StorageError, match="which is outside the folder"):
+        open_run(run)
+
+
+def test_what_else_lies_in_the_folder_does_not_matter(run):
+    (run / ".DS_Store").write_bytes(b"junk")
+    (run / "notes").mkdir()
+    assert list(open_run(run).files) == sorted(NAMES)
+
+
+def test_a_run_may_be_moved_and_copied(run, tmp_path):
+    shutil.copytree(run, tmp_path / "copy")
+    run.rename(tmp_path / "moved")
+    assert open_run(tmp_path / "copy").files == open_run(tmp_path / "moved").files
+
+
+def test_a_run_that_is_not_there_gets_a_suggestion(run, tmp_path):
+    with pytest.raises(StorageError, match="rum: no such run folder. Did you mean 'run'?"):
+        open_run(tmp_path / "rum")
+    with pytest.raises(StorageError, match="README.md: a file, expected a run folder"):
+        open_run(run / "README.md")
+    with pytest.raises(StorageError, match="has no model.safetensor. Did you mean 'model.safetensors'?"):
+        open_run(run).file("model.safetensor")
+
+
+def test_verifying_tells_every_damaged_file(run):
+    flip(run / "README.md", 3)
+    flip(run / "recipe.yaml", 3)
+    problems = verify_run(run)[1]
+    assert [str(problem).partition(": ")[0][-11:] for problem in problems] == ["n/README.md", "recipe.yaml"]
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    def fill(folder):
+        (folder / "small").write_text("x", encoding="utf-8")
+        with (folder / "model.safetensors").open("wb") as file:
+            file.truncate(8 * ALWAYS_BELOW)  # 512 MB of zeros that take no room
+    return write_run(tmp_path_factory.mktemp("large") / "run", fill)
+
+
+def seconds(work):
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def test_a_large_file_is_read_once_and_again_when_it_was_touched(large):
+    assert seconds(lambda: open_run(large)) < 0.1  # its writer had read it
+    os.utime(large / "model.safetensors")
+    reading = seconds(lambda: open_run(large))
+    assert seconds(lambda: open_run(large)) < reading / 5
+    assert seconds(lambda: verify_run(large)) > reading / 3  # verifying always reads
+    shutil.rmtree(cache_folder() / "verified")
+    assert seconds(lambda: open_run(large)) > reading / 3
+
+
+def test_a_bit_flipped_in_a_large_file_is_found(large):
+    with (large / "model.safetensors").open("r+b") as file:
+        file.seek(3 * ALWAYS_BELOW + 5)
+        file.write(b"\1")
+    with pytest.raises(StorageError, match="run/model.safetensors: SHA-256 differs"):
+        open_run(large)
+    with (large / "model.safetensors").open("r+b") as file:
+        file.seek(3 * ALWAYS_BELOW + 5)
+        file.write(b"\0")
+    assert open_run(large).files
+
+
+def test_broken_notes_and_a_missing_cache_only_cost_time(large, tmp_path, monkeypatch):
+    for note in (cache_folder() / "verified").iterdir():
+        note.write_text("{", encoding="utf-8")
+    assert open_run(large).files
+    (tmp_path / "file").write_text("not a folder", encoding="utf-8")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert open_run(large).files
