@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from chainrule.counting.counts import context_chunks
-from chainrule.counting.query import score_stream
+from chainrule.counting.query import score_stream_plainly
 from chainrule.counting.table import Table, find_continuations
 
 CHUNK = 1 << 18  # n-grams looked up at a time
@@ -35,7 +35,7 @@ def lower_log_probs(table: Table, order: int, suffixes: np.ndarray, first: int) 
         words = spelled(table, order, missing + first)[:, 1:]
         shorter = Table(table.levels[:order - 1], table.start, table.end, table.unknown)
         # rows may follow each other without a break: the last column looks back exactly one row
-        log_probs[missing] = score_stream(shorter, words.ravel()).reshape(words.shape)[:, -1]
+        log_probs[missing] = score_stream_plainly(shorter, words.ravel()).reshape(words.shape)[:, -1]
     return log_probs
 
 
