@@ -23,10 +23,11 @@ class Marks:
 
 
 def decode(model: LanguageModel, prompts_BT: np.ndarray, strategy: Strategy, *, marks: Marks, max_tokens: int,
-           filters: Sequence[Filter] = (), stops: Callable[[Draft], bool] | None = None) -> list[list[Draft]]:
+           filters: Sequence[Filter] = (), stops: Callable[[Draft], bool] | None = None,
+           first: int = 0) -> list[list[Draft]]:
     """Continues each row of the prompts until its end mark, a stop or `max_tokens`; for each, its drafts, best first.
 
-    `stops` is asked after every token whether a draft is complete.
+    `stops` is asked after every token whether a draft is complete. Rows are numbered from `first`.
     """
     if max_tokens < 1:
         raise OptionError("max_tokens", max_tokens, "at least 1")
@@ -35,7 +36,7 @@ def decode(model: LanguageModel, prompts_BT: np.ndarray, strategy: Strategy, *, 
     state = model.start(len(prompts_BT))
     for ids in prompts_BT.T:
         state = model.advance(state, send(ids))
-    live = [Draft(i, i, tuple(ids.tolist()), len(ids)) for i, ids in enumerate(prompts_BT)]
+    live = [Draft(first + i, i, tuple(ids.tolist()), len(ids)) for i, ids in enumerate(prompts_BT)]
     done: list[Draft] = []
     for _ in range(max_tokens):
         log_p_BV = speakable(model.log_probs(state), marks)
@@ -48,8 +49,10 @@ def decode(model: LanguageModel, prompts_BT: np.ndarray, strategy: Strategy, *, 
             break
         state = _follow(model, state, rows, live, send)
         live = [Draft(d.prompt, i, d.ids, d.read, d.log_p) for i, d in enumerate(live)]
-    done += [draft.closed("length") for draft in live]
-    return [strategy.rank([draft for draft in done if draft.prompt == i]) for i in range(len(prompts_BT))]
+    found: list[list[Draft]] = [[] for _ in prompts_BT]
+    for draft in done + [draft.closed("length") for draft in live]:
+        found[draft.prompt - first].append(draft)
+    return [strategy.rank(drafts) for drafts in found]
 
 
 def speakable(log_p_BV: Array, marks: Marks) -> Array:

@@ -15,6 +15,7 @@ from chainrule.generation.draft import Draft
 from chainrule.protocols import LanguageModel, Tokenizer
 from chainrule.registry import build
 
+AT_ONCE = 1 << 23  # probabilities in memory at a time: rows × vocabulary
 SLACK = 8  # tokens looked at before the place where a stop string could begin: a character may span several
 
 
@@ -37,13 +38,17 @@ def generate(model: LanguageModel, tokenizer: Tokenizer, prompt: str = "", *, nu
     """
     chosen = build("generation/strategies", strategy)
     check(num, stop, chosen.results)
-    rows = num if chosen.results is None else 1
+    reshaping = [build("generation/filters", choice) for choice in filters]
+    stops = stop_finder(tokenizer, stop) if stop else None
     prompt_T = np.asarray(tokenizer.encode(prompt), dtype=np.int32)
     marks = Marks(tokenizer.start, tokenizer.end, tokenizer.unknown)
-    found = decode(model, np.tile(prompt_T, (rows, 1)), chosen, marks=marks, max_tokens=max_tokens,
-                   filters=[build("generation/filters", choice) for choice in filters],
-                   stops=stop_finder(tokenizer, stop) if stop else None)
-    drafts = [draft for best in found for draft in best[: num // rows]]
+    rows, drafts = num if chosen.results is None else 1, []
+    at_once = max(1, AT_ONCE // model.vocabulary_size)
+    for first in range(0, rows, at_once):
+        prompts_BT = np.tile(prompt_T, (min(at_once, rows - first), 1))
+        found = decode(model, prompts_BT, chosen, marks=marks, max_tokens=max_tokens, filters=reshaping, stops=stops,
+                       first=first)
+        drafts += [draft for best in found for draft in best[: num // rows]]
     return [Generated(cut(continuation(tokenizer, draft.ids, draft.read), stop), draft.written, draft.reason, log_prob)
             for draft, log_prob in zip(drafts, log_probs(model, drafts, tokenizer.end), strict=True)]
 

@@ -30,6 +30,12 @@ def test_sample_i_is_the_same_however_many_are_asked_for():
     assert len({text.ids for text in five}) == 5
 
 
+def test_texts_written_a_few_at_a_time_are_those_written_together(monkeypatch):
+    together = generate(model(), WORDS, "the cat", num=7)
+    monkeypatch.setattr("chainrule.generation.generate.AT_ONCE", 2 * WORDS.vocabulary_size)
+    assert generate(model(), WORDS, "the cat", num=7) == together
+
+
 def test_log_prob_is_the_model_s_own_whatever_the_filters():
     filters = [{"name": "temperature", "temperature": 0.7}, {"name": "top_k", "k": 4}, "repetition_penalty"]
     found = generate(model(3), WORDS, "the cat sat", num=4, max_tokens=9, filters=filters)
