@@ -40,14 +40,13 @@ def unit_of(options: TextOptions, *, keeps_space: bool) -> str:
 
 def stretches(corpus: Corpus, unit: str, options: TextOptions, size: int = STRETCH) -> Iterator[Stretch]:
     """The whole corpus, a stretch at a time; a corpus without a single word is an error."""
-    filled, open_bytes = False, 0
+    filled, seen, open_bytes = False, 0, 0
     for data, lost in _without_blanks(_terminated(corpus.chunks(size), unit, size), unit, options):
         lengths, open_bytes = _unit_bytes(data, unit, open_bytes)
-        filled = filled or bool(data.strip(SPACE + ADDED))
+        filled, seen = filled or bool(data.strip(SPACE + ADDED)), seen + len(data) + lost
         yield Stretch(data.translate(TO_END[unit]), lengths, lost)
     if not filled:
-        names = ", ".join(corpus.files[:3]) + (", …" if len(corpus.files) > 3 else "")
-        raise DataError(f"{names}: there is no text in it{', only white space' if corpus.size else '; it is empty'}.")
+        raise DataError(f"{corpus.name}: there is no text in it{', only white space' if seen else ''}.")
 
 
 def _terminated(chunks: Iterator[Chunk], unit: str, size: int) -> Iterator[bytes]:

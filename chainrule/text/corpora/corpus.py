@@ -36,6 +36,11 @@ class Corpus(Protocol):
     """Text that can be read again and again, in the same order."""
 
     @property
+    def name(self) -> str:
+        """What to call it in a message."""
+        ...
+
+    @property
     def files(self) -> tuple[str, ...]:
         """The names of what is read, in order."""
         ...

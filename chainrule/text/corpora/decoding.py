@@ -56,10 +56,15 @@ def _where(data: bytes, bad: int, source: str, line: int, offset: int) -> str:
 
 
 def _probable_encoding(data: bytes) -> str | None:
+    """As iconv names it. Of the many 8-bit encodings that a short text may be in, the usual Western one is preferred."""
     from charset_normalizer import from_bytes
 
-    best = from_bytes(data).best()
-    return None if best is None else best.encoding.replace("_", "-")
+    found = from_bytes(data)
+    names = {name for match in found for name in match.could_be_from_charset}
+    if "cp1252" in names:
+        return "CP1252" if data.translate(None, bytes(range(0x80, 0xA0))) != data else "ISO-8859-1"
+    best = found.best()
+    return None if best is None else best.encoding.replace("_", "-").upper()
 
 
 def _controls(data: bytes) -> float:

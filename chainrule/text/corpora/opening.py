@@ -26,6 +26,10 @@ class SourceCorpus:
     options: TextOptions = field(default_factory=TextOptions)
 
     @property
+    def name(self) -> str:
+        return ", ".join(self.files[:3]) + (f" and {len(self.files) - 3} more" if len(self.files) > 3 else "")
+
+    @property
     def files(self) -> tuple[str, ...]:
         return tuple(source.name for source in self.sources)
 

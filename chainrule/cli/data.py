@@ -1,0 +1,61 @@
+"""`chainrule data`: a look at a text before training on it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from chainrule.cli.console import Json, emit, say, table
+
+data = typer.Typer(help="Looks at a text before training on it.")
+
+
+@data.callback()
+def _data() -> None:
+    """Looks at a text before training on it."""
+
+
+@data.command("check")
+def check(
+    spec: Annotated[list[str], typer.Argument(metavar="SPEC...", help="Paths, globs, folders or built-in names.")],
+    field: Annotated[str, typer.Option(help="The field or column with the text (JSON, tables).")] = "text",
+    errors: Annotated[str, typer.Option(help="Bytes that are not UTF-8: strict or replace.")] = "strict",
+    json: Json = False,
+) -> None:
+    """Says how much text there is, what is odd about it, and what to train on it first.
+
+    Examples:
+
+        chainrule data check pydoc
+        chainrule data check 'news/*.jsonl.gz' --field body --json
+    """
+    from chainrule.errors import OptionError
+    from chainrule.text.check import check as facts
+    from chainrule.text.options import TextOptions
+
+    if errors not in ("strict", "replace"):
+        raise OptionError("--errors", errors, "strict or replace")
+    found = facts(spec[0] if len(spec) == 1 else spec, TextOptions(field=field, errors=errors))  # type: ignore[arg-type]
+    emit(found, json, _show)
+    if found["problem"]:
+        say(found["problem"])
+        raise typer.Exit(1)
+
+
+def _show(found: dict[str, Any]) -> None:
+    filled = max(1, found["lines"] - found["blank_lines"])
+    about = "" if found["duplicates_are_exact"] else "about "
+    table([found["corpus"], ""], [
+        ("encoding", found["encoding"]),
+        *((what.replace("_", " "), f"{found[what]:,}") for what in
+          ("files", "bytes_on_disk", "bytes", "characters", "words", "lines", "documents")),
+        ("longest line", f"{found['longest_line']:,} bytes"),
+        ("blank lines", f"{found['blank_lines']:,} ({found['blank_lines'] / max(1, found['lines']):.1%})"),
+        ("duplicate lines", f"{about}{found['duplicate_lines']:,} ({found['duplicate_lines'] / filled:.1%})"),
+        *((what, f"{count:,}") for what, count in found["odd"].items()),
+    ])
+    if found["suggestions"]:
+        print("\nTo try:")
+    for row in found["suggestions"]:
+        print(f"  {row['what']}\n    {row['command']}")

@@ -1,0 +1,131 @@
+"""A look at a text before training on it: how much there is, what is odd about it, and what to try."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from chainrule.errors import DataError
+from chainrule.text.corpora.corpus import Chunk, Corpus
+from chainrule.text.corpora.decoding import BOM
+from chainrule.text.corpora.formats import FileSource
+from chainrule.text.corpora.opening import SourceCorpus, open_corpus
+from chainrule.text.corpora.packing import open_stream
+from chainrule.text.distinct import Distinct
+from chainrule.text.options import TextOptions
+from chainrule.text.units import SPACE
+
+CHUNK = 1 << 20
+IS_SPACE = np.isin(np.arange(256), list(SPACE))
+ODD = {"U+FFFD (replaced characters)": "\ufffd", "U+2028 (line separators)": "\u2028",
+       "U+FEFF (inside the text)": "\ufeff", "U+00A0 (no-break spaces)": "\u00a0"}
+
+
+def check(spec: str | Path | Sequence[str | Path], options: TextOptions | None = None) -> dict[str, Any]:
+    """Facts about a corpus. Bad bytes do not end it: `problem` says what training would say."""
+    corpus, problem = open_corpus(spec, options), None
+    asked = corpus.options
+    try:
+        tally = _tallied(corpus)
+    except DataError as error:
+        problem, asked = str(error), asked.model_copy(update={"errors": "replace"})
+        tally = _tallied(open_corpus(spec, asked))
+    if not tally.words and problem is None:
+        problem = f"{corpus.name}: there is no text in it{', only white space' if tally.bytes else ''}."
+    specs = [str(spec)] if isinstance(spec, str | Path) else [str(one) for one in spec]
+    odd = {**tally.odd(), **_byte_order_marks(corpus)}
+    return {
+        "corpus": corpus.name, "files": len(corpus.files), "bytes_on_disk": corpus.size, "problem": problem,
+        "encoding": _encoding(tally, problem), "bytes": tally.bytes, "characters": tally.characters,
+        "words": tally.words, "lines": tally.lines, "documents": tally.documents, "longest_line": tally.longest,
+        "blank_lines": tally.blank, "duplicate_lines": tally.duplicates(), "duplicates_are_exact": tally.distinct.exact,
+        "odd": {what: count for what, count in odd.items() if count},
+        "suggestions": suggestions(tally, specs, asked) if tally.words else [],
+    }
+
+
+class Tally:
+    """Counts that add up chunk by chunk; a word or line may go on in the next chunk."""
+
+    def __init__(self) -> None:
+        self.bytes = self.characters = self.words = self.lines = self.documents = self.longest = self.blank = 0
+        self.crlf, self.byte, self.special = 0, np.zeros(256, np.int64), dict.fromkeys(ODD, 0)
+        self.distinct = Distinct()
+        self.in_word, self.line = False, b""
+
+    def add(self, chunk: Chunk) -> None:
+        data = np.frombuffer(chunk.data, np.uint8)
+        self.bytes += len(data)
+        self.byte += np.bincount(data, minlength=256)
+        self.characters += int((data & 0xC0 != 0x80).sum())
+        space = np.concatenate([[not self.in_word], IS_SPACE[data]])
+        self.words += int((space[:-1] & ~space[1:]).sum())
+        self.in_word = bool(~space[-1]) and not chunk.ends_document
+        self.crlf += chunk.data.count(b"\r\n")
+        for what, character in ODD.items():
+            self.special[what] += chunk.data.count(character.encode())
+        self._add_lines(chunk)
+
+    def _add_lines(self, chunk: Chunk) -> None:
+        *whole, self.line = (self.line + chunk.data).split(b"\n")
+        if chunk.ends_document and self.line:
+            whole, self.line = [*whole, self.line], b""
+        self.documents += chunk.ends_document
+        if not whole:
+            return
+        self.lines += len(whole)
+        self.longest = max(self.longest, max(map(len, whole)))
+        filled = [line for line in whole if line.strip(SPACE)]
+        self.blank += len(whole) - len(filled)
+        self.distinct.add(filled)
+
+    def duplicates(self) -> int:
+        return max(0, self.lines - self.blank - self.distinct.count())
+
+    def odd(self) -> dict[str, int]:
+        controls = int(sum(self.byte[b] for b in range(1, 32) if b not in b"\t\n\v\f\r")) + int(self.byte[127])
+        return {"NUL bytes": int(self.byte[0]), "control bytes": controls, "CRLF line ends": self.crlf,
+                "CR without LF": int(self.byte[13]) - self.crlf, **self.special}
+
+
+def suggestions(tally: Tally, specs: Sequence[str], options: TextOptions) -> list[dict[str, str]]:
+    """What to train first on so much text, each with its command."""
+    data = " ".join(f"--data {shlex.quote(spec)}" for spec in specs)
+    name = re.sub(r"\W+", "-", Path(specs[0]).name.split(".")[0]).strip("-") or "text"
+    changed = "".join(f" text.{key}={shlex.quote(value)}" for key, value in options.model_dump(exclude_defaults=True).items())
+    found = []
+    if tally.words * 20 > tally.characters:  # words of 20 characters at most on average: white space does part words
+        found.append(("words", 3 if tally.words < 10**5 else 5, "classical and quick; perplexity beside the literature"))
+    if tally.bytes >= 10**6:
+        found.append(("byte_pair", 5, "nothing is lost; bits per byte"))
+    found.append(("bytes", 6 if tally.bytes < 10**6 else 8, "nothing is lost, any alphabet; bits per byte"))
+    return [{"what": f"{tokenizer}, order {order}: {what}",
+             "command": f"chainrule train ngram {data} --out runs/{name}-{tokenizer} model.order={order} "
+                        f"tokenizer.name={tokenizer} split.valid=0.1{changed}"} for tokenizer, order, what in found]
+
+
+def _tallied(corpus: Corpus) -> Tally:
+    tally = Tally()
+    for chunk in corpus.chunks(CHUNK):
+        tally.add(chunk)
+    return tally
+
+
+def _encoding(tally: Tally, problem: str | None) -> str:
+    if problem and "not UTF-8" in problem:
+        return "not UTF-8"
+    return "ASCII" if tally.characters == tally.bytes else "UTF-8"
+
+
+def _byte_order_marks(corpus: SourceCorpus) -> dict[str, int]:
+    count = 0
+    for source in corpus.sources:
+        if isinstance(source, FileSource):
+            with open_stream(source.path) as stream:
+                count += stream.read(3) == BOM
+    return {"files with a byte-order mark": count}
