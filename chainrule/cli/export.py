@@ -1,0 +1,34 @@
+"""`chainrule export`: a run's model as a file that other programs read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from chainrule.cli.console import Json, emit
+
+
+def export(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    file: Annotated[Path, typer.Argument(help="The file to write; an ARPA file is compressed if it ends in .gz.")],
+    to: Annotated[str, typer.Option(help="The format; `chainrule parts formats` lists them.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    json: Json = False,
+) -> None:
+    """Write a run's model in a format that other programs read.
+
+    Examples:
+
+        chainrule export runs/ptb5 --to arpa ptb5.arpa
+        chainrule export runs/ptb5 --to arpa ptb5.arpa.gz
+    """
+    from chainrule.exchange import export as export_run
+
+    emit(export_run(run, to, file, force=force), json, _show)
+
+
+def _show(done: dict[str, Any]) -> None:
+    sizes = "".join(f", {size:,} {n}-grams" for n, size in enumerate(done.get("ngrams", []), start=1))
+    print(f"{done['file']}: {done['bytes']:,} bytes{sizes}")

@@ -1,0 +1,40 @@
+"""`chainrule import`: another program's model file as a run folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from chainrule.cli.console import Json, emit
+from chainrule.errors import UsageError
+
+
+def import_(
+    file: Annotated[Path, typer.Argument(help="A model file, such as x.arpa or x.arpa.gz.")],
+    out: Annotated[Path | None, typer.Option(help="The run folder to make.")] = None,
+    from_: Annotated[str | None, typer.Option("--from", help="The format, if name and content do not tell it.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing run folder.")] = False,
+    json: Json = False,
+) -> None:
+    """Make a run folder of a model file that another program wrote.
+
+    Examples:
+
+        chainrule import kenlm.arpa --out runs/kenlm
+        chainrule import srilm.lm.gz --out runs/srilm --from arpa
+    """
+    from chainrule.exchange import import_model
+
+    if out is None:
+        raise UsageError(f"import needs --out RUN, for example: chainrule import {file} --out runs/imported")
+    emit(import_model(file, out, format=from_, force=force), json, _show)
+
+
+def _show(report: dict[str, Any]) -> None:
+    from chainrule.cli.console import table
+
+    table(["", ""], [(key, " ".join(f"{v:,}" for v in value) if isinstance(value, list) else value)
+                     for key, value in report.items()])
+    print(f"\nsaved in {report['run']}. Next:\n  chainrule evaluate {report['run']} --data SPEC")

@@ -1,0 +1,51 @@
+"""ARPA: n-gram models as text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from chainrule.counting.arpa.files import opened
+from chainrule.counting.arpa.read import read_arpa
+from chainrule.counting.arpa.write import write_arpa
+from chainrule.errors import DataError, UsageError
+from chainrule.registry import part
+from chainrule.runs import LoadedRun, save_run
+
+FAMILY = "ngram"
+
+
+@part
+class Arpa:
+    """n-gram models as text, which KenLM, SRILM, IRSTLM and others read; compressed where the name ends in .gz."""
+
+    @staticmethod
+    def recognizes(path: Path) -> bool:
+        """By its name (x.arpa, x.lm, x.arpa.gz), or by its first lines."""
+        if {".arpa", ".lm"} & set(path.suffixes):
+            return True
+        try:
+            with opened(path) as stream:
+                return b"\\data\\" in stream.read(4096).split()
+        except DataError:
+            return False
+
+    def export(self, run: LoadedRun, path: Path) -> dict[str, Any]:
+        if run.recipe.family != FAMILY:
+            raise UsageError(f"{run.path}: of the family {run.recipe.family}, expected {FAMILY}: ARPA holds no other.")
+        return {"ngrams": write_arpa(run.model.table, run.tokenizer.token, path)}  # type: ignore[attr-defined]
+
+    def import_run(self, path: Path, out: Path, *, replace: bool) -> dict[str, Any]:
+        from chainrule.families.ngram import WEIGHTS
+        from chainrule.recipe import make_recipe
+        from chainrule.storage.tensors import save_tensors
+        from chainrule.text.tokenizers.words import WordTokenizer
+
+        table, words = read_arpa(path)
+        recipe = make_recipe({"family": FAMILY, "tokenizer": "words", "model": {"order": table.order},
+                              "description": f"Imported from {path.name}: estimated elsewhere, not by this recipe."})
+        report = {"family": FAMILY, "imported": path.name, "vocabulary": len(words), "order": table.order,
+                  "ngrams": [len(level) for level in table.levels]}
+        save_run(out, lambda folder: save_tensors(folder / WEIGHTS, table.tensors()), recipe=recipe,
+                 tokenizer=WordTokenizer([word.encode() for word in words]), report=report, replace=replace)
+        return report
