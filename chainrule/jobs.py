@@ -23,10 +23,11 @@ class Job:
     """What a family trains on."""
 
     recipe: Recipe
-    corpus: Corpus
+    corpus: Corpus | None  # None where the family was given something else than text, such as counts
     valid: Corpus | None
     folder: Path  # where large temporary files may lie
     seconds: dict[str, float] = field(default_factory=dict)  # how long each step took, for the report
+    began: float = field(default_factory=time.perf_counter)
 
     def timed(self, step: str) -> _Timer:
         """`with job.timed("counting"): …`"""
@@ -62,20 +63,24 @@ def train_recipe(recipe: Recipe, data: str | Path | Sequence[str | Path], out: s
                  valid: str | Path | Sequence[str | Path] | None = None, force: bool = False) -> dict[str, Any]:
     """The same from a resolved recipe."""
     from chainrule.registry import find
-    from chainrule.runs import save_run
     from chainrule.storage import check_target
 
     check_target(out, replace=force)
-    began = time.perf_counter()
     job = _job(recipe, data, valid, Path(out))
     family: Any = find("families", recipe.family)
-    trained = family.train(job)
-    report = {"family": recipe.family, **trained.report}
+    return finish(job, family.train(job), out, force=force)
+
+
+def finish(job: Job, trained: Trained, out: str | Path, *, force: bool) -> dict[str, Any]:
+    """Validates and saves what a family has trained; returns the report."""
+    from chainrule.runs import save_run
+
+    report = {"family": job.recipe.family, **trained.report}
     if job.valid is not None:
         report["valid"] = _validated(job, trained)
     report["seconds"] = {step: round(s, 3) for step, s in job.seconds.items()}
-    report["seconds"]["total"] = round(time.perf_counter() - began, 3)
-    save_run(out, trained.write, recipe=trained.recipe or recipe, tokenizer=trained.tokenizer, report=report,
+    report["seconds"]["total"] = round(time.perf_counter() - job.began, 3)
+    save_run(out, trained.write, recipe=trained.recipe or job.recipe, tokenizer=trained.tokenizer, report=report,
              metrics=trained.metrics, replace=force)
     return report
 
@@ -84,10 +89,10 @@ def _job(recipe: Recipe, data: Any, valid: Any, out: Path) -> Job:
     from chainrule.errors import UsageError
     from chainrule.text.corpora import open_corpus
 
-    corpus = open_corpus(data, recipe.text)
+    corpus: Corpus = open_corpus(data, recipe.text)
     if valid is not None and recipe.split.valid:
         raise UsageError("--valid gives the validation text, so split.valid must be 0. Give one of the two.")
-    held_out = None if valid is None else open_corpus(valid, recipe.text)
+    held_out: Corpus | None = None if valid is None else open_corpus(valid, recipe.text)
     if recipe.split.valid:
         from chainrule.text.split import split
 

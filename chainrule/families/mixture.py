@@ -44,6 +44,7 @@ class MixtureFamily:
         first = members[0]
         tokenizer: Any = first.tokenizer
         recipe = job.recipe.model_copy(update={"tokenizer": first.recipe.tokenizer, "text": first.recipe.text})
+        assert job.corpus is not None
         with job.timed("reading"):
             encoded = encode(job.corpus, tokenizer, recipe.text)
         with job.timed("weighing"):
@@ -52,7 +53,8 @@ class MixtureFamily:
                 tolerance=options.tolerance)
         model = Mixture([member.model for member in members], weights.tolist())
         report = {"tokens": len(encoded.ids), "vocabulary": tokenizer.vocabulary_size,
-                  "members": [member.recipe.family for member in members], "weights": [round(w, 6) for w in model.weights]}
+                  "members": [member.recipe.family for member in members],
+                  "weights": [round(weight, 6) for weight in model.weights]}
         return Trained(tokenizer, model, lambda folder: _write(folder, members, model), report, recipe=recipe)
 
     @staticmethod
@@ -63,7 +65,7 @@ class MixtureFamily:
 
 def _loaded(paths: list[str]) -> list[LoadedRun]:
     if len(paths) < 2:
-        raise OptionError("model.members", paths, "two run folders or more", "For example model.members=[runs/a,runs/b].")
+        raise OptionError("model.members", paths, "two run folders or more", "Say model.members=[runs/a,runs/b].")
     members = [load(path) for path in paths]
     first: Any = members[0]
     for member in members[1:]:

@@ -21,6 +21,7 @@ from chainrule.recipe import Recipe
 from chainrule.registry import build, part
 from chainrule.schema import PartOf, Size
 from chainrule.storage.tensors import open_tensors, save_tensors
+from chainrule.text.encoded import Encoded, encode, fit_and_encode
 
 WEIGHTS = "model.safetensors"
 PROGRAM = 200 << 20  # bytes that Python and the kernels take before any counting
@@ -55,28 +56,31 @@ class NGramFamily:
 
     @staticmethod
     def train(job: Job) -> Trained:
-        from chainrule.text.encoded import encode, fit_and_encode
-
         options, text = job.recipe.model, job.recipe.text
+        assert job.corpus is not None
         with job.timed("reading"):
             tokenizer, encoded = fit_and_encode(job.corpus, build("text/tokenizers", job.recipe.tokenizer), text)
             held_out = None if job.valid is None else encode(job.valid, tokenizer, text).ids
-        scratch, piece = _room(len(encoded.ids) + encoded.units, options, job.folder)
         with job.timed("counting"):
-            if piece is None:
-                counts = count(encoded.ids, options.order, tokenizer.vocabulary_size,
-                               start=tokenizer.start, end=tokenizer.end)
-            else:
-                counts = count_in_pieces(encoded.ids, options.order, tokenizer.vocabulary_size, start=tokenizer.start,
-                                         end=tokenizer.end, piece=piece, scratch=scratch)
-        facts = {"tokens": len(encoded.ids), "units": encoded.units, "bytes": int(encoded.bytes.sum())}
+            counts, scratch = counted(encoded, tokenizer, options, job.folder)
+        facts = {"units": encoded.units, "bytes": int(encoded.bytes.sum())}
         trained = from_counts(job, counts, tokenizer, scratch, held_out)
-        return Trained(tokenizer, trained.model, trained.write, facts | trained.report)
+        return Trained(tokenizer, trained.model, trained.write, trained.report | facts)
 
     @staticmethod
     def load(folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> NGram:
         tensors = open_tensors(folder / WEIGHTS)
         return NGram(Table.from_tensors(tensors, tokenizer.start, tokenizer.end, tokenizer.unknown))
+
+
+def counted(encoded: Encoded, tokenizer: Any, options: Any, folder: Path) -> tuple[Counts, Scratch]:
+    """The counts of an encoded text, in as much memory as the options allow, and where to go on working."""
+    scratch, piece = _room(len(encoded.ids) + encoded.units, options, folder)
+    how = {"start": tokenizer.start, "end": tokenizer.end}
+    if piece is None:
+        return count(encoded.ids, options.order, tokenizer.vocabulary_size, **how), scratch
+    return count_in_pieces(encoded.ids, options.order, tokenizer.vocabulary_size, **how,
+                           piece=piece, scratch=scratch), scratch
 
 
 def from_counts(job: Job, counts: Counts, tokenizer: Any, scratch: Scratch, held_out: np.ndarray | None) -> Trained:
@@ -95,7 +99,7 @@ def from_counts(job: Job, counts: Counts, tokenizer: Any, scratch: Scratch, held
     if options.compact:
         table = table.compact()
     report = {"vocabulary": tokenizer.vocabulary_size, "order": options.order,
-              "ngrams": [len(level) for level in table.levels], "smoothing": method.learned}
+              "tokens": counts.tokens, "ngrams": [len(level) for level in table.levels], "smoothing": method.learned}
 
     def write(folder: Path) -> None:
         with job.timed("saving"):

@@ -65,7 +65,12 @@ class Tokenizer(ABC):
 
 
 class Trainer(Protocol):
-    """What a recipe's choice of tokenizer builds: options in the constructor, a tokenizer out of `train`."""
+    """What a recipe's choice of tokenizer builds: options in the constructor, a tokenizer out of `train`.
+
+    One whose vocabulary is a list of counted words also has `join`, which makes one vocabulary of several texts'.
+    """
+
+    keeps_space: bool
 
     def train(self, corpus: Corpus, options: TextOptions) -> Tokenizer: ...
 

@@ -24,6 +24,7 @@ class BytePair:
 
     size: int = 8192
     min_count: int = 2
+    keeps_space = True
 
     def __post_init__(self) -> None:
         check_size("byte_pair", self.size)

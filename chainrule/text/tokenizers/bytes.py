@@ -25,6 +25,8 @@ IDS_AND_END = np.where(np.arange(256) == END[0], 1, IDS).astype(np.int32)
 class Bytes:
     """Every byte of the UTF-8 is a token: 256 and two marks."""
 
+    keeps_space = True
+
     def train(self, corpus: Corpus, options: TextOptions) -> ByteTokenizer:
         return ByteTokenizer()
 

@@ -29,6 +29,7 @@ class Characters:
 
     min_count: int = 1
     size: int | None = None
+    keeps_space = True
 
     def __post_init__(self) -> None:
         check("characters", specials=3, min_count=self.min_count, size=self.size)
@@ -39,6 +40,19 @@ class Characters:
             found = np.bincount(_codes(stretch.data))
             counts[: len(found)] += found
         counts[END_CODE] = 0
+        return self._ranked(counts)
+
+    def join(self, parts: Sequence[CharacterTokenizer], counts: Sequence[np.ndarray]
+             ) -> tuple[CharacterTokenizer, list[np.ndarray]]:
+        """The vocabulary of the parts' texts taken together, and for each part its ids' new ids."""
+        total = np.zeros(CODES, np.int64)
+        codes = [np.array([ord(token) for token in part.tokens[3:]], np.int64) for part in parts]
+        for own, times in zip(codes, counts, strict=True):
+            total[own] += times[3:]
+        joined = self._ranked(total)
+        return joined, [np.concatenate([[UNKNOWN, START, STOP], joined.table[own]]).astype(np.int32) for own in codes]
+
+    def _ranked(self, counts: np.ndarray) -> CharacterTokenizer:
         seen = np.flatnonzero(counts)
         room = None if self.size is None else self.size - 3
         best = seen[ranked(counts[seen], np.arange(len(seen)), self.min_count, room)]

@@ -25,6 +25,7 @@ class Unigram:
     """
 
     size: int = 8192
+    keeps_space = True
 
     def __post_init__(self) -> None:
         check_size("unigram", self.size)

@@ -33,6 +33,7 @@ class Words:
 
     min_count: int = 1
     size: int | None = None
+    keeps_space = False
 
     def __post_init__(self) -> None:
         check("words", specials=3, min_count=self.min_count, size=self.size)
@@ -46,6 +47,14 @@ class Words:
     def growing(self) -> GrowingWords:
         """A vocabulary that grows while it encodes."""
         return GrowingWords(self)
+
+    def join(self, parts: Sequence[WordTokenizer], counts: Sequence[np.ndarray]) -> tuple[WordTokenizer, list[np.ndarray]]:
+        """The vocabulary of the parts' texts taken together, and for each part its ids' new ids."""
+        growing = self.growing()
+        given = [growing.learn(part.tokens[3:], times[3:]) for part, times in zip(parts, counts, strict=True)]
+        tokenizer, renumber = growing.finish()
+        marks = np.array([UNKNOWN, MARK, STOP], np.int32)
+        return tokenizer, [np.concatenate([marks, renumber[ids]]) for ids in given]
 
     @staticmethod
     def load(layout: Mapping[str, Any]) -> WordTokenizer:
@@ -79,6 +88,13 @@ class GrowingWords:
             found = np.bincount(ids)
             self.counts[: len(found)] += found
         return []
+
+    def learn(self, words: Sequence[bytes], times: np.ndarray) -> np.ndarray:
+        """Takes words that were counted elsewhere; gives their ids."""
+        ids = np.fromiter(map(self.table.__getitem__, words), np.int32, len(words))
+        self._add([])
+        self.counts[ids] += times
+        return ids
 
     def finish(self) -> tuple[WordTokenizer, np.ndarray]:
         """The tokenizer, and for each id given so far the id that it has now."""

@@ -1,0 +1,39 @@
+"""`chainrule merge`: parts counted anywhere become one model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from chainrule.cli.console import Json, emit
+
+
+def merge(
+    parts: Annotated[list[str], typer.Argument(help="Folders that `chainrule count` made, and options as path=value.")],
+    out: Annotated[Path | None, typer.Option(help="The run folder to make.")] = None,
+    valid: Annotated[list[str] | None, typer.Option(help="Text to validate on; Jelinek-Mercer learns from it.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing run folder.")] = False,
+    json: Json = False,
+) -> None:
+    """Merge counted parts into exactly the model that training on the whole text gives.
+
+    Example:
+
+        chainrule merge parts/1 parts/2 --out runs/merged model.smoothing=witten_bell
+    """
+    from chainrule.errors import UsageError
+    from chainrule.shards import train_on_parts
+
+    if out is None:
+        raise UsageError("merge needs --out RUN, for example: chainrule merge parts/* --out runs/merged")
+    folders = [word for word in parts if "=" not in word]
+    overrides = [word for word in parts if "=" in word]
+    report = train_on_parts(folders, out, overrides=overrides, valid=valid, force=force)
+
+    def show(found: dict) -> None:
+        grams = ", ".join(f"{n:,}" for n in found["ngrams"])
+        print(f"{len(folders)} parts, {found['tokens']:,} tokens, {grams} n-grams; saved in {out}")
+
+    emit({"run": str(out), **report}, json, show)

@@ -1,0 +1,62 @@
+"""Counted parts, merged: the same bytes as one pass, whatever the tokenizer."""
+
+import filecmp
+
+import pytest
+
+from chainrule.errors import StorageError, UsageError
+from chainrule.jobs import train
+from chainrule.shards import count_part, train_on_parts
+
+
+@pytest.fixture
+def text(tmp_path):
+    lines = [f"the {a} of {b} {'<unk>' if i % 11 == 0 else 'is'} a {c}" for i, (a, b, c) in enumerate(
+        (a, b, c) for a in ("king", "queen", "é") for b in ("hearts", "spades", "日本") for c in ("card", "rule", "law"))]
+    path = tmp_path / "text.txt"
+    path.write_text("\n".join(lines * 3) + "\n", encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("options", [
+    ["tokenizer.name=words"], ["tokenizer.name=words", "tokenizer.min_count=7"], ["tokenizer.name=words", "tokenizer.size=9"],
+    ["tokenizer.name=characters", "text.unit=line"], ["tokenizer.name=bytes", "text.unit=line"],
+])
+def test_merged_parts_are_byte_for_byte_the_model_of_one_pass(tmp_path, text, options):
+    options = ["model.order=3", *options]
+    train("ngram", text, tmp_path / "whole", overrides=options)
+    parts = [tmp_path / str(i) for i in (1, 2, 3)]
+    for i, part in enumerate(parts, start=1):
+        count_part(text, part, part=f"{i}/3", overrides=options)
+    train_on_parts(parts, tmp_path / "merged")
+    for name in ("model.safetensors", "tokenizer.json", "recipe.yaml"):
+        assert filecmp.cmp(tmp_path / "whole" / name, tmp_path / "merged" / name, shallow=False), name
+
+
+def test_parts_with_trained_tokenizers_need_one_tokenizer(tmp_path, text):
+    options = ["model.order=2", "tokenizer.name=byte_pair", "tokenizer.size=300", "text.unit=line"]
+    for i in (1, 2):
+        count_part(text, tmp_path / f"own{i}", part=f"{i}/2", overrides=options)
+    with pytest.raises(UsageError, match="Count every part with one and the same"):
+        train_on_parts([tmp_path / "own1", tmp_path / "own2"], tmp_path / "run")
+    train("ngram", text, tmp_path / "whole", overrides=options)
+    for i in (1, 2):
+        count_part(text, tmp_path / f"same{i}", part=f"{i}/2", overrides=options,
+                   tokenizer=tmp_path / "whole" / "tokenizer.json")
+    train_on_parts([tmp_path / "same1", tmp_path / "same2"], tmp_path / "merged")
+    assert filecmp.cmp(tmp_path / "whole/model.safetensors", tmp_path / "merged/model.safetensors", shallow=False)
+
+
+def test_what_cannot_be_merged_is_refused_in_a_sentence(tmp_path, text):
+    count_part(text, tmp_path / "two", overrides=["model.order=2"])
+    count_part(text, tmp_path / "three", overrides=["model.order=3"])
+    train("ngram", text, tmp_path / "model", overrides=["model.order=2"])
+    with pytest.raises(UsageError, match="was counted with another order"):
+        train_on_parts([tmp_path / "two", tmp_path / "three"], tmp_path / "run")
+    with pytest.raises(StorageError, match="holds a model, expected counts"):
+        train_on_parts([tmp_path / "model"], tmp_path / "run")
+    with pytest.raises(UsageError, match="model.order = 4, expected the order of the counts, 2"):
+        train_on_parts([tmp_path / "two"], tmp_path / "run", overrides=["model.order=4"])
+    with pytest.raises(UsageError, match="--part = '4/3'|part = '4/3', expected"):
+        count_part(text, tmp_path / "x", part="4/3")
+    assert not (tmp_path / "run").exists() and not (tmp_path / "x").exists()
