@@ -9,7 +9,7 @@ import numpy as np
 
 from chainrule.arrays import namespace
 from chainrule.errors import OptionError
-from chainrule.protocols import Array, LanguageModel
+from chainrule.protocols import Array, LanguageModel, Shortenable
 
 
 class Mixture:
@@ -26,6 +26,9 @@ class Mixture:
             raise OptionError("Mixture.weights", list(map(float, weights)), f"{len(models)} weights that sum to 1")
         self.models, self.weights = tuple(models), tuple(float(weight) / float(sum(weights)) for weight in weights)
         self.vocabulary_size = sizes[0]
+        bounded = [model.context for model in models if isinstance(model, Shortenable)]
+        if len(bounded) == len(models):  # only then is the mixture Shortenable too
+            self.context = max(bounded)
 
     def start(self, batch: int) -> tuple[Any, ...]:
         return tuple(model.start(batch) for model in self.models)
@@ -41,6 +44,11 @@ class Mixture:
 
     def score(self, ids: Array) -> Array:
         return mixed([model.score(ids) for model in self.models], self.weights)
+
+    def shortened(self, context: int) -> Mixture:
+        """The same mixture of members that make do with less."""
+        able = [model for model in self.models if isinstance(model, Shortenable)]
+        return Mixture([model.shortened(min(context, model.context)) for model in able], self.weights)
 
 
 def mixed(log_p: Sequence[Array], weights: Sequence[float]) -> Array:

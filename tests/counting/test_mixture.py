@@ -8,7 +8,7 @@ from toys import History, random_bigram
 
 from chainrule.counting.mixture import Mixture, expectation_maximization, fit_weights
 from chainrule.errors import UsageError
-from chainrule.protocols import LanguageModel
+from chainrule.protocols import LanguageModel, Shortenable
 
 MEMBERS = (History(7, seed=1), random_bigram(7, seed=2), History(7, seed=3, impossible=(4,)))
 WEIGHTS = (0.5, 0.2, 0.3)
@@ -41,6 +41,17 @@ def test_rows_are_picked_in_every_member():
     state = mixture.advance(mixture.start(3), np.array([2, 3, 4]))
     picked = mixture.pick(state, np.array([2, 0, 2]))
     np.testing.assert_array_equal(mixture.log_probs(picked), mixture.log_probs(state)[[2, 0, 2]])
+
+
+def test_a_mixture_of_models_with_bounded_memory_can_be_shortened():
+    bigrams = [random_bigram(7, seed=1), random_bigram(7, seed=2)]
+    mixture = Mixture(bigrams, (0.4, 0.6))
+    assert isinstance(mixture, Shortenable)
+    assert mixture.context == 1
+    expected = np.log(0.4 * np.exp(bigrams[0].log_p_V[3:5]) + 0.6 * np.exp(bigrams[1].log_p_V[3:5]))
+    np.testing.assert_allclose(mixture.shortened(0).score(np.array([[3, 4]]))[0], expected)
+    np.testing.assert_array_equal(mixture.shortened(1).score(np.array([[3, 4]])), mixture.score(np.array([[3, 4]])))
+    assert not isinstance(Mixture(MEMBERS, WEIGHTS), Shortenable)
 
 
 def test_probabilities_too_small_for_exp_are_mixed_exactly():
