@@ -9,6 +9,7 @@ import numpy as np
 from chainrule.counting.count import with_start_marks
 from chainrule.counting.query import nodes_of
 from chainrule.counting.smoothing._method import Evidence
+from chainrule.counting.table import find_continuations
 
 BUCKETS = 32  # contexts seen 1, 2–3, 4–7, … times
 NEVER = BUCKETS  # the bucket of contexts that were never seen; their weight is 0
@@ -39,9 +40,9 @@ class HeldOut:
         frequency_NT, bucket_NT = np.zeros((2, counts.order, len(predicted)))
         for n, level in enumerate(counts.levels):
             seen = _counts_at(level.counts, nodes[n][predicted])
-            totals = _counts_at(counts.levels[n - 1].counts, nodes[n - 1][predicted - 1]) if n else counts.tokens
+            totals = _totals(evidence, n, nodes[n - 1][predicted - 1])
             frequency_NT[n] = seen / np.maximum(totals, 1)
-            bucket_NT[n] = bucket_of(np.broadcast_to(totals, seen.shape))
+            bucket_NT[n] = bucket_of(totals)
         return cls(frequency_NT, bucket_NT.astype(np.intp), 1.0 / evidence.vocabulary_size)
 
     def step(self, weights_NB: np.ndarray) -> tuple[np.ndarray, float]:
@@ -73,6 +74,20 @@ class HeldOut:
             if len(visited):
                 filled_NB[n, :NEVER] = np.interp(np.arange(BUCKETS), visited, weights_NB[n, visited])
         return filled_NB
+
+
+def _totals(evidence: Evidence, n: int, contexts: np.ndarray) -> np.ndarray:
+    """c(h·) of each context of n words, without the words that are never predicted."""
+    counts = evidence.counts
+    if n == 0:
+        barred = np.array(evidence.barred, np.intp)
+        total = counts.levels[0].counts.sum(dtype=np.int64) - counts.levels[0].counts[barred].sum(dtype=np.int64)
+        return np.full(len(contexts), float(total))
+    totals = _counts_at(counts.levels[n - 1].counts, contexts)
+    for word in evidence.barred:
+        followed = find_continuations(counts, n + 1, contexts, np.full(len(contexts), word))
+        totals -= _counts_at(counts.levels[n].counts, followed)
+    return totals
 
 
 def _counts_at(counts: np.ndarray, nodes: np.ndarray) -> np.ndarray:
