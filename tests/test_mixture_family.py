@@ -1,0 +1,42 @@
+"""A mixture of finished runs: better than its members on the text between them, and a run like any other."""
+
+import numpy as np
+import pytest
+
+from chainrule.errors import UsageError
+from chainrule.jobs import train
+from chainrule.runs import load
+
+
+@pytest.fixture
+def members(tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("\n".join(["the cat sat on the mat", "the dog sat on the log", "a cat and a dog"] * 9) + "\n")
+    for order in (1, 3):
+        train("ngram", text, tmp_path / f"o{order}", overrides=[f"model.order={order}"])
+    held_out = tmp_path / "valid.txt"
+    held_out.write_text("the cat sat on a log\na dog and the mat\n")
+    return tmp_path / "o1", tmp_path / "o3", held_out
+
+
+def test_a_mixture_is_the_weighted_average_of_its_members(members, tmp_path):
+    one, three, held_out = members
+    report = train("mixture", held_out, tmp_path / "mix", overrides=[f"model.members=[{one},{three}]"])
+    assert sum(report["weights"]) == pytest.approx(1, abs=1e-5)
+    mix = load(tmp_path / "mix")
+    ids = mix.tokenizer.encode("the cat sat on a log")[None]
+    parts = [np.exp(load(path).model.score(ids)) for path in (one, three)]
+    expected = sum(w * p for w, p in zip(mix.model.weights, parts, strict=True))
+    np.testing.assert_allclose(np.exp(mix.model.score(ids)), expected, rtol=1e-5)
+    losses = [-np.log(p).mean() for p in (*parts, expected)]
+    assert losses[2] <= min(losses[:2]) + 1e-9
+
+
+def test_members_must_share_their_tokenizer(members, tmp_path):
+    one, _, held_out = members
+    train("ngram", held_out, tmp_path / "other")
+    with pytest.raises(UsageError, match="must predict the same tokens"):
+        train("mixture", held_out, tmp_path / "mix", overrides=[f"model.members=[{one},{tmp_path / 'other'}]"])
+    with pytest.raises(UsageError, match=r"model.members = \[\], expected two run folders or more"):
+        train("mixture", held_out, tmp_path / "mix")
+    assert not (tmp_path / "mix").exists()
