@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from chainrule.arrays import sender, to_numpy
-from chainrule.protocols import LanguageModel, Shortenable
+from chainrule.errors import ChainruleError
+from chainrule.protocols import Array, LanguageModel, Shortenable
 
 BATCH = 1 << 16  # tokens that a model scores at once, padding included
 WINDOW = 1 << 20  # tokens among which units of similar length are looked for
@@ -46,8 +47,16 @@ def _window(model, ids, starts, ends, pad, send) -> np.ndarray:
         real_BT = time_T < lengths[rows, None]
         index_BT = np.where(real_BT, starts[rows, None] + time_T, 0)
         ids_BT = np.where(real_BT, flat[index_BT], np.int32(pad))
-        log_p[index_BT[real_BT]] = to_numpy(model.score(send(ids_BT)))[real_BT]
+        log_p[index_BT[real_BT]] = scored(model, send(ids_BT))[real_BT]
     return log_p
+
+
+def scored(model: LanguageModel, ids_BT: Array) -> np.ndarray:
+    """What the model gives for these rows, unless it is NaN: a broken model has no perplexity."""
+    log_p_BT = to_numpy(model.score(ids_BT))
+    if np.isnan(log_p_BT).any():
+        raise ChainruleError("the model gives NaN as a probability; its training failed or its weights are damaged.")
+    return log_p_BT
 
 
 def batches(lengths: np.ndarray) -> Iterator[np.ndarray]:
@@ -69,4 +78,4 @@ def _long_unit(model, ids, start: int, end: int, send) -> Iterator[tuple[int, np
     for first in range(start, end, size):
         read = min(context, first - start)
         piece = np.asarray(ids[first - read : min(first + size, end)], dtype=np.int32)
-        yield first, np.asarray(to_numpy(model.score(send(piece[None])))[0, read:], dtype=np.float64)
+        yield first, np.asarray(scored(model, send(piece[None]))[0, read:], dtype=np.float64)

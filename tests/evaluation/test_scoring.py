@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toys import History, random_bigram
 
+from chainrule.errors import ChainruleError
 from chainrule.evaluation import scoring
 from chainrule.evaluation.scoring import batches, token_log_probs, windows
 
@@ -51,6 +52,13 @@ def test_a_long_unit_is_read_in_pieces_by_a_model_of_bounded_memory():
     model.largest_batch = 0
     token_log_probs(model, ids, ends, pad=2)
     assert model.largest_batch == scoring.BATCH + model.context
+
+
+def test_a_model_that_gives_nan_is_named_as_broken():
+    model = random_bigram(7)
+    model.log_p_VV = np.full((7, 7), np.nan)
+    with pytest.raises(ChainruleError, match="the model gives NaN as a probability"):
+        token_log_probs(model, *stream([3, 4]), pad=2)
 
 
 def test_batches_of_short_units_are_full():
