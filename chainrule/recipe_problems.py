@@ -41,7 +41,7 @@ def _translated(each: Any, path: Path, schema: type[BaseModel]) -> list[Problem]
     if kind == "missing":
         return [Problem(path, "{} is missing.")]
     if kind == "value_error":
-        return [Problem(path, f"{{}} = {_short(got)}, {str(raised).rstrip('.')}.")]
+        return [Problem(path, f"{{}} = {_short(got)}, expected {str(raised).removeprefix('expected ').rstrip('.')}.")]
     expected = each["msg"].replace("Input should be ", "").replace("Value error, ", "")
     return [Problem(path, f"{{}} = {_short(got)}, expected {expected}.{_suggestion(each, got)}")]
 

@@ -8,7 +8,7 @@ Indented paragraphs of the docstring (examples) are printed as they stand. At it
 `chainrule.cli.console` and `chainrule.errors`; all else is imported inside the function. For example:
 
     def verify(run: Annotated[Path, typer.Argument(help="A run folder.")], json: Json = False) -> None:
-        '''Checks every file of a run folder against its manifest.
+        '''Check every file of a run folder against its manifest.
 
         Example:
 

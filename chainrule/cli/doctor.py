@@ -16,7 +16,7 @@ EXTRAS = {"torch": {"extra": "neural", "adds": "every neural family"},
 
 
 def doctor(json: Json = False) -> None:
-    """Shows versions, hardware and caches, and what is missing.
+    """Show versions, hardware and caches, and what is missing.
 
     Examples:
 

@@ -15,7 +15,7 @@ def parts(
     kind: Annotated[str | None, typer.Argument(help="A kind, such as counting/smoothing; all when left out.")] = None,
     json: Json = False,
 ) -> None:
-    """Lists the parts that recipes can name, with a sentence on each.
+    """List the parts that recipes can name, with a sentence on each.
 
     Examples:
 

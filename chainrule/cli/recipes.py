@@ -14,7 +14,7 @@ def recipes(
     changes: Annotated[list[str] | None, typer.Argument(metavar="path=value", help="Changes to it.")] = None,
     json: Json = False,
 ) -> None:
-    """Lists the shipped recipes, or shows one with every option it has.
+    """List the shipped recipes, or show one with every option it has.
 
     Examples:
 

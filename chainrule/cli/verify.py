@@ -14,7 +14,7 @@ def verify(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     json: Json = False,
 ) -> None:
-    """Checks every file of a run folder against its manifest.
+    """Check every file of a run folder against its manifest.
 
     Examples:
 

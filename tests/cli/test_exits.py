@@ -1,0 +1,88 @@
+"""However a command ends, a person sees one line and a script the right exit code."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def guarded(code, **options):
+    """Runs `def command():` with this body in a process of its own."""
+    body = "\n".join(f"    {line}" for line in code.split("\n"))
+    program = ("import sys, errno, os, time, typer\nfrom chainrule.cli.exits import guarded\n"
+               f"from chainrule.errors import *\ndef command():\n{body}\nsys.exit(guarded(command))")
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("env", {})}
+    return subprocess.run([sys.executable, "-c", program], text=True, timeout=60, env=env,
+                          **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
+
+
+@pytest.mark.parametrize(("code", "exit_code", "line"), [
+    ("raise DataError('a.txt, line 3: bad byte.')", 1, "a.txt, line 3: bad byte."),
+    ("raise OptionError('model.order', 0, 'at least 1')", 2, "model.order = 0, expected at least 1."),
+    ("bytearray(2**60)", 1, "out of memory. Try less text, a lower model.order, or a bound such as model.memory=500M."),
+    ("open('/dev/full', 'w').write('x' * 10**6)", 1, "no space left on the disk. Free some, or write somewhere else."),
+    ("raise OSError(errno.ENOSPC, 'full', 'a/b')", 1,
+     "a/b: no space left on the disk. Free some, or write somewhere else."),
+    ("open('no/such/file')", 1, "no/such/file: No such file or directory."),
+    ("open('/')", 1, "/: Is a directory."),
+    ("raise KeyboardInterrupt", 130, "interrupted."),
+    ("raise typer.BadParameter('no good')", 2, "Invalid value: no good. Try 'chainrule --help'."),
+    ("raise ValueError('two\\nlines')", 1,
+     "unexpected ValueError at <string>:5: two lines This is a bug; CHAINRULE_DEBUG=1 shows the traceback."),
+])
+def test_every_failure_is_one_line(code, exit_code, line):
+    done = guarded(code)
+    assert (done.returncode, done.stdout, done.stderr) == (exit_code, "", f"chainrule: {line}\n")
+
+
+def test_who_debugs_sees_the_traceback_too():
+    done = guarded("1 / 0", env={"CHAINRULE_DEBUG": "1"})
+    assert done.stderr.startswith("Traceback") and done.stderr.splitlines()[-1].startswith("chainrule: unexpected Zero")
+
+
+def test_success_is_silent_and_zero():
+    done = guarded("print('result')")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "result\n", "")
+
+
+def test_a_reader_that_leaves_is_no_error_to_tell():
+    read, write = os.pipe()
+    os.close(read)
+    done = guarded("for _ in range(9999): print('x' * 99)", stdout=write)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_a_result_that_cannot_be_written_is_told():
+    with open("/dev/full", "w") as full:
+        done = guarded("print('x')", stdout=full)
+    assert done.returncode == 1
+    assert done.stderr == "chainrule: no space left on the disk. Free some, or write somewhere else.\n"
+
+
+def test_a_terminal_that_lacks_a_character_gets_its_escape():
+    done = guarded("print('caf\\u00e9 \\u2014 \\ud800')", env={"PYTHONIOENCODING": "ascii"})
+    assert (done.returncode, done.stdout) == (0, "caf\\xe9 \\u2014 \\ud800\n")
+
+
+@pytest.mark.parametrize(("number", "exit_code", "text"), [(signal.SIGINT, 130, "cleaned\nchainrule: interrupted.\n"),
+                                                           (signal.SIGTERM, 143, "cleaned\n")])
+def test_who_is_stopped_cleans_up_first(number, exit_code, text):
+    program = ("import sys, time\nfrom chainrule.cli.exits import guarded\ndef command():\n    try:\n"
+               "        print('ready', flush=True)\n        time.sleep(30)\n    finally:\n"
+               "        print('cleaned', file=sys.stderr)\nsys.exit(guarded(command))")
+    process = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, text=True, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(number)
+    assert process.communicate(timeout=20)[1] == text and process.returncode == exit_code
+
+
+def test_sentences_of_the_library_become_lines():
+    done = guarded("import logging\nlogging.getLogger('chainrule.counting').info('falls back to %s', 'Witten-Bell')")
+    assert done.stderr == "chainrule: falls back to Witten-Bell\n"

@@ -1,0 +1,92 @@
+"""Data flows down the house and imports only go up: no room imports one that lies below it."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "chainrule"
+HOUSE = [  # from the top; the rooms of one floor may import each other
+    {"spine", "recipes"},
+    {"storage"},
+    {"text"},
+    {"runs"},
+    {"counting", "kernels"},  # kernels are the fast paths of counting
+    {"evaluation"},
+    {"generation"},
+    {"jobs", "exchange"},  # the verbs as functions; they reach the families by name
+    {"families", "formats"},
+    {"shards"},
+    {"cli"},
+]
+FRONT = {"runs", "jobs", "exchange", "shards"}  # files beside the spine that are not of it
+SCHEMA = "chainrule.text.options"  # all a recipe knows of text: a schema that itself imports nothing of ours
+WITH_TORCH = {"parts", "models", "tasks", "training", "inspection"}  # rooms that compute in torch
+LAZY = {"torch", "duckdb", "tokenizers", "charset_normalizer", "rich"}
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def room_of(module):
+    """`chainrule.text.corpora.corpus` lies in `text`; a file of the package itself in the spine or the front."""
+    parts = module.split(".")
+    if len(parts) < 2 or (parts[1] not in FRONT and not (PACKAGE / parts[1]).is_dir()):
+        return "spine"
+    return parts[1]
+
+
+def floor_of(room):
+    found = [floor for floor, rooms in enumerate(HOUSE) if room in rooms]
+    assert found, f"{room} has no place in the house yet: give it one in HOUSE"
+    return found[0]
+
+
+def name_of(path):
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imports_of(path, top_only=False):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in tree.body if top_only else ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}, line {node.lineno}: a relative import"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_imports_only_go_up():
+    below = []
+    for path in FILES:
+        here = floor_of(room_of(name_of(path)))
+        below += [f"{name_of(path)} imports {module}" for module in imports_of(path)
+                  if module.startswith("chainrule.") and not module.startswith(SCHEMA)
+                  and floor_of(room_of(module)) > here and path != PACKAGE / "__init__.py"]
+    assert not below
+
+
+def test_the_schema_that_recipes_use_imports_nothing_of_ours_but_errors():
+    ours = [module for module in imports_of(PACKAGE / "text" / "options.py") if module.startswith("chainrule")]
+    assert all(module.startswith("chainrule.errors") for module in ours)
+
+
+def test_torch_stays_in_the_rooms_that_compute_in_it():
+    assert not [path for path in FILES if room_of(name_of(path)) not in WITH_TORCH
+                and "torch" in {name.partition(".")[0] for name in imports_of(path)}]
+
+
+def test_heavy_packages_are_imported_where_they_are_used():
+    """Numba at the top of kernels and nowhere else; the others only inside functions."""
+    wrong = []
+    for path in FILES:
+        top = {name.partition(".")[0] for name in imports_of(path, top_only=True)}
+        if "numba" in top and room_of(name_of(path)) != "kernels" or LAZY & top:
+            wrong.append(name_of(path))
+    assert not wrong
+
+
+def test_the_package_itself_imports_nothing_heavy():
+    code = ("import sys, chainrule, chainrule.errors, chainrule.protocols, chainrule.registry, chainrule.storage\n"
+            f"print([name for name in {sorted(LAZY | {'numba', 'pydantic'})} if name in sys.modules])")
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "[]\n", done.stderr
