@@ -57,6 +57,8 @@ class NGram:
         for n in range(2, self.table.order):
             nodes[:, n - 1] = find_continuations(self.table, n, state.nodes[:, n - 2], ids)
         nodes[:, :1] = ids[:, None]
+        ended = ids == self.table.end
+        nodes[ended] = self.start(int(ended.sum())).nodes  # what comes next begins a unit
         return NGramState(nodes)
 
     def pick(self, state: NGramState, rows: np.ndarray) -> NGramState:
@@ -67,6 +69,10 @@ class NGram:
         marked = np.empty((len(ids), ids.shape[1] + 1), np.int32)
         marked[:, 0], marked[:, 1:] = self.table.start, ids
         return self._scorer(marked.ravel()).reshape(marked.shape)[:, 1:]
+
+    def score_units(self, ids: np.ndarray) -> np.ndarray:
+        """ln p of each token of a stream of units that each end with </s>."""
+        return self._scorer(np.asarray(ids))
 
     def shortened(self, context: int) -> NGram:
         """The same table with at most this many words of context: its lower orders are a model of their own."""

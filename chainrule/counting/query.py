@@ -17,7 +17,10 @@ class Scorer:
         self.table, self.asked = table, 0
 
     def __call__(self, text: np.ndarray) -> np.ndarray:
-        """ln p of each token given those before it, for units that each begin with <s>; the entries at <s> mean nothing."""
+        """ln p of each token given those before it in its unit; a unit begins at the start, after </s> and at <s>.
+
+        The entries at <s>, where it is written out, mean nothing.
+        """
         self.asked += len(text)
         if self.asked < JIT_PAYS_FROM:
             return score_stream_plainly(self.table, text)
@@ -27,13 +30,12 @@ class Scorer:
 
 
 def score_stream_plainly(table: Table, text: np.ndarray) -> np.ndarray:
-    nodes = nodes_of(table, text)
-    levels = table.levels
+    levels, nodes = table.levels, nodes_of(table, text, table.end)
     total = levels[0].log_probs[text].astype(np.float64)
     for n in range(1, table.order):
         backoffs = levels[n - 1].backoffs
         assert backoffs is not None
-        context = np.concatenate([[-1], nodes[n - 1][:-1]])  # the n words before each position
+        context = before(table, text, table.end, n, nodes[n - 1])
         known = context >= 0
         total[known] += backoffs[context[known]]
         stored = nodes[n] >= 0
@@ -41,10 +43,16 @@ def score_stream_plainly(table: Table, text: np.ndarray) -> np.ndarray:
     return total
 
 
-def nodes_of(trie: Table | Counts, text: np.ndarray) -> list[np.ndarray]:
+def nodes_of(trie: Table | Counts, text: np.ndarray, end: int) -> list[np.ndarray]:
     """For each order the node of the n-gram that ends at each position, −1 where it is not there."""
     nodes = [np.asarray(text, dtype=np.int64)]
     for n in range(2, trie.order + 1):
-        context = np.concatenate([[-1], nodes[-1][:-1]])
+        context = before(trie, text, end, n - 1, nodes[-1])
         nodes.append(find_continuations(trie, n, context, nodes[0]))
     return nodes
+
+
+def before(trie: Table | Counts, text: np.ndarray, end: int, n: int, nodes: np.ndarray) -> np.ndarray:
+    """The node of the n words before each position; a unit that has just begun has read only <s>."""
+    fresh = trie.start if n == 1 else -1
+    return np.concatenate([[fresh], np.where(text[:-1] == end, fresh, nodes[:-1])])

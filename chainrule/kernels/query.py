@@ -27,7 +27,8 @@ def score_stream(table: Table, text: np.ndarray) -> np.ndarray:
 
     def work(low: int) -> None:
         high = min(low + PIECE, len(text))
-        _score(text, first, words, log_probs, prob_books, backoffs, backoff_books, starts, total, low, high)
+        _score(text, table.start, table.end, first, words, log_probs, prob_books, backoffs, backoff_books, starts,
+               total, low, high)
 
     side_by_side(work, range(0, len(text), PIECE))
     return total
@@ -42,17 +43,19 @@ def _apart(levels: list[Numbers]) -> tuple[tuple[np.ndarray, ...], tuple[np.ndar
 
 
 @njit(cache=True, nogil=True)
-def _score(text, first, words, log_probs, prob_books, backoffs, backoff_books, starts, total, low, high):
+def _score(text, start, end, first, words, log_probs, prob_books, backoffs, backoff_books, starts, total, low, high):
     """Scores positions low … high−1; begins `order`−1 positions earlier, to know the contexts."""
     orders = len(words)
     nodes = np.full((orders + 1, BLOCK + 1), -1, np.int64)  # column 0 is the position before the block
+    nodes[0, 0] = start
     begin = max(0, low - orders)
     while begin < high:
         size = min(BLOCK, high - begin)
-        nodes[0, 1:size + 1] = text[begin:begin + size]
         for i in range(size):
+            word = text[begin + i]
+            nodes[0, i + 1] = start if word == end else word
             if begin + i >= low:
-                total[begin + i] = first[text[begin + i]]
+                total[begin + i] = first[word]
         for k in range(orders):
             _extend(words[k], starts[k], nodes[k], nodes[k + 1], text, begin, size)
             for i in range(size):
@@ -62,6 +65,8 @@ def _score(text, first, words, log_probs, prob_books, backoffs, backoff_books, s
                         total[begin + i] = _number(log_probs[k], prob_books, k, node)
                     elif context >= 0:
                         total[begin + i] += _number(backoffs[k], backoff_books, k, context)
+                if text[begin + i] == end:
+                    nodes[k + 1, i + 1] = -1  # what comes next begins a unit
         for k in range(orders + 1):
             nodes[k, 0] = nodes[k, size]
         begin += size

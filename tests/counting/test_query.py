@@ -90,3 +90,20 @@ def test_a_table_survives_being_named_tensors(table):
         again = Table.from_tensors(form.tensors(), START, END, 0)
         text = with_start_marks(zipf_units(500, 4), START, END)
         np.testing.assert_array_equal(score_stream_plainly(again, text), score_stream_plainly(form, text))
+
+
+@pytest.mark.parametrize("scorer", [score_stream, score_stream_plainly])
+def test_a_unit_begins_after_the_end_mark_whether_or_not_the_start_is_written_out(table, scorer):
+    ids = zipf_units(3 * BLOCK, 5)
+    marked = with_start_marks(ids, START, END)
+    np.testing.assert_allclose(scorer(table, ids), scorer(table, marked)[marked != START], atol=2e-6)
+
+
+def test_reading_the_end_mark_begins_a_new_unit(table):
+    model = NGram(table)
+    ids = np.array([[5, 6, END, 5, 6, 7]])
+    state = model.start(1)
+    for t in range(3):
+        state = model.advance(state, ids[:, t])
+    np.testing.assert_array_equal(model.log_probs(state), model.log_probs(model.start(1)))
+    np.testing.assert_allclose(model.score(ids)[0, 3:], model.score(ids[:, 3:])[0], atol=1e-6)

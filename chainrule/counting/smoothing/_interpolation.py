@@ -36,7 +36,7 @@ class HeldOut:
         counts = evidence.counts
         text = with_start_marks(evidence.held_out[:MOST_TOKENS], counts.start, evidence.end)
         predicted = np.flatnonzero((text != counts.start) & ~np.isin(text, evidence.barred))
-        nodes = nodes_of(counts, text)
+        nodes = nodes_of(counts, text, evidence.end)
         frequency_NT, bucket_NT = np.zeros((2, counts.order, len(predicted)))
         for n, level in enumerate(counts.levels):
             seen = _counts_at(level.counts, nodes[n][predicted])
