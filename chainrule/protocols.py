@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -48,6 +49,15 @@ class Shortenable(Protocol):
 
 
 @runtime_checkable
+class ScoresUnits(Protocol):
+    """A language model that scores a stream of units as it lies, without padding."""
+
+    def score_units(self, ids: Array) -> Array:
+        """(T,): ln p of each token of a stream of units that each end with </s>."""
+        ...
+
+
+@runtime_checkable
 class Tokenizer(Protocol):
     """Text to ids and back. `unknown` is None where every text has tokens; `lossless` where decode undoes encode."""
 
@@ -60,6 +70,10 @@ class Tokenizer(Protocol):
 
     def encode(self, text: str) -> np.ndarray:
         """int32 ids of the text, without <s> and </s>."""
+        ...
+
+    def encode_lines(self, lines: Sequence[str]) -> np.ndarray:
+        """int32 ids of each line, each followed by </s>."""
         ...
 
     def decode(self, ids: np.ndarray) -> str:

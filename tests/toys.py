@@ -80,7 +80,15 @@ def random_bigram(vocabulary_size, seed=0, start=1, sharpness=1.0):
     return Bigram(tables[0], tables[1][0], start=start)
 
 
-class Words:
+class Lines:
+    """Lines one by one, each with its end mark."""
+
+    def encode_lines(self, lines):
+        end = np.array([self.end], np.int32)
+        return np.concatenate([part for line in lines for part in (self.encode(line), end)])
+
+
+class Words(Lines):
     """Words at single spaces; unknown 0, start 1, end 2."""
 
     name, unknown, start, end, lossless = "words", 0, 1, 2, False
@@ -93,6 +101,9 @@ class Words:
     def encode(self, text):
         return np.array([self.ids.get(word, 0) for word in text.split()], dtype=np.int32)
 
+    def encode_lines(self, lines):
+        return one_stream(self, lines)
+
     def decode(self, ids):
         return " ".join(self.spellings[id] for id in ids if id not in (1, 2))
 
@@ -100,7 +111,7 @@ class Words:
         return self.spellings[id]
 
 
-class Bytes:
+class Bytes(Lines):
     """Bytes of UTF-8; start 0, end 1, no unknown."""
 
     name, unknown, start, end, lossless, vocabulary_size = "bytes", None, 0, 1, True, 258
@@ -108,11 +119,18 @@ class Bytes:
     def encode(self, text):
         return np.frombuffer(text.encode(), np.uint8).astype(np.int32) + 2
 
+    def encode_lines(self, lines):
+        return one_stream(self, lines)
+
     def decode(self, ids):
         return bytes(int(id) - 2 for id in ids if id > 1).decode(errors="replace")
 
     def token(self, id):
         return repr(bytes([id - 2]))
+
+
+def one_stream(tokenizer, lines):
+    return np.array([id for line in lines for id in [*tokenizer.encode(line), tokenizer.end]], dtype=np.int32)
 
 
 @dataclass

@@ -8,7 +8,7 @@ import numpy as np
 
 from chainrule.arrays import sender, to_numpy
 from chainrule.errors import ChainruleError
-from chainrule.protocols import Array, LanguageModel, Shortenable
+from chainrule.protocols import Array, LanguageModel, ScoresUnits, Shortenable
 
 BATCH = 1 << 16  # tokens that a model scores at once, padding included
 WINDOW = 1 << 20  # tokens among which units of similar length are looked for
@@ -40,6 +40,8 @@ def windows(model: LanguageModel, ids: np.ndarray, ends: np.ndarray, *, pad: int
 def _window(model, ids, starts, ends, pad, send) -> np.ndarray:
     base = starts[0]
     flat = np.asarray(ids[base : ends[-1]], dtype=np.int32)
+    if isinstance(model, ScoresUnits):
+        return unless_nan(model.score_units(send(flat)))
     starts, lengths = starts - base, ends - starts
     log_p = np.empty(len(flat))
     for rows in batches(lengths):
@@ -47,16 +49,16 @@ def _window(model, ids, starts, ends, pad, send) -> np.ndarray:
         real_BT = time_T < lengths[rows, None]
         index_BT = np.where(real_BT, starts[rows, None] + time_T, 0)
         ids_BT = np.where(real_BT, flat[index_BT], np.int32(pad))
-        log_p[index_BT[real_BT]] = scored(model, send(ids_BT))[real_BT]
+        log_p[index_BT[real_BT]] = unless_nan(model.score(send(ids_BT)))[real_BT]
     return log_p
 
 
-def scored(model: LanguageModel, ids_BT: Array) -> np.ndarray:
-    """What the model gives for these rows, unless it is NaN: a broken model has no perplexity."""
-    log_p_BT = to_numpy(model.score(ids_BT))
-    if np.isnan(log_p_BT).any():
+def unless_nan(log_p: Array) -> np.ndarray:
+    """What a model gives, unless it is NaN: a broken model has no perplexity."""
+    found = to_numpy(log_p)
+    if np.isnan(found).any():
         raise ChainruleError("the model gives NaN as a probability; its training failed or its weights are damaged.")
-    return log_p_BT
+    return found
 
 
 def batches(lengths: np.ndarray) -> Iterator[np.ndarray]:
@@ -78,4 +80,4 @@ def _long_unit(model, ids, start: int, end: int, send) -> Iterator[tuple[int, np
     for first in range(start, end, size):
         read = min(context, first - start)
         piece = np.asarray(ids[first - read : min(first + size, end)], dtype=np.int32)
-        yield first, np.asarray(scored(model, send(piece[None]))[0, read:], dtype=np.float64)
+        yield first, np.asarray(unless_nan(model.score(send(piece[None])))[0, read:], dtype=np.float64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -34,6 +34,11 @@ class Tokenizer(ABC):
     @abstractmethod
     def encode(self, text: str) -> np.ndarray:
         """int32 ids of the text, without <s> and </s>."""
+
+    def encode_lines(self, lines: Sequence[str]) -> np.ndarray:
+        """The ids of each line, each followed by the end id."""
+        end = np.array([self.end], np.int32)
+        return np.concatenate([part for line in lines for part in (self.encode(line), end)] or [end[:0]])
 
     @abstractmethod
     def decode(self, ids: np.ndarray) -> str:

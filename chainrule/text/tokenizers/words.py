@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count, repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from chainrule.text.tokenizers._layout import layout
 from chainrule.text.tokenizers._ranking import check, ranked
 from chainrule.text.units import END, Stretch, stretches, unit_of
 
+if TYPE_CHECKING:
+    from chainrule.kernels.words import WordTable
+
+JIT_PAYS_FROM = 4 << 20  # bytes of lines: encoding them plainly takes about as long as loading Numba and its kernels
 UNKNOWN, MARK, STOP = 0, 1, 2  # no text has the id of <s>: words that are spelled like a mark are found by it
 MARKS = {END: STOP, b"<s>": MARK, b"</s>": MARK}
 A_MARK = re.compile(rb"(?<![^\0\t\n\v\f\r ])</?s>(?![^\0\t\n\v\f\r ])")
@@ -116,7 +120,7 @@ class WordTokenizer(Tokenizer):
     lossless, keeps_space = False, False
 
     def __init__(self, tokens: Sequence[bytes]):
-        self.tokens = tokens
+        self.tokens, self.asked = tokens, 0
         self.vocabulary_size = len(tokens)
 
     @cached_property
@@ -127,6 +131,19 @@ class WordTokenizer(Tokenizer):
         words = _words(text.encode(errors="replace"))
         ids = np.fromiter(map(self.table.get, words, repeat(UNKNOWN)), np.int32, len(words))
         return np.where(ids == MARK, UNKNOWN, ids)
+
+    def encode_lines(self, lines: Sequence[str]) -> np.ndarray:
+        data = "\n".join(lines).encode(errors="replace")
+        self.asked += len(data)
+        if self.asked < JIT_PAYS_FROM or data.count(b"\n") >= len(lines):  # a line that holds a line end stays one
+            return super().encode_lines(lines)
+        return self.hashed.ids(data + b"\n", UNKNOWN, STOP)
+
+    @cached_property
+    def hashed(self) -> WordTable:
+        from chainrule.kernels.words import WordTable
+
+        return WordTable([b"\n"] * 3 + list(self.tokens[3:]))  # the first three ids are no words
 
     def decode(self, ids: np.ndarray) -> str:
         return b" ".join([self.tokens[i] for i in np.asarray(ids).tolist() if i not in (MARK, STOP)]).decode()
