@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -30,6 +30,13 @@ class Units(Protocol):
         ...
 
 
+@runtime_checkable
+class Measured(Protocol):
+    """A tokenizer that knows how many bytes of text each token stands for."""
+
+    def byte_lengths(self) -> np.ndarray | None: ...
+
+
 @dataclass(frozen=True)
 class Totals:
     """Sums over each of R groups of tokens. Losses are in nats; an impossible token's loss is infinite."""
@@ -48,27 +55,37 @@ class Totals:
 
 def unit_totals(model: LanguageModel, tokenizer: Tokenizer, encoded: Units) -> Totals:
     """One group for each unit."""
-    return _totals(model, tokenizer, encoded, len(encoded.ends), lambda index, unit: unit)
+    def unit_of(index: np.ndarray) -> np.ndarray:
+        return np.searchsorted(encoded.ends, index, side="right")
+
+    return _totals(model, tokenizer, encoded, np.asarray(encoded.bytes, dtype=np.float64), unit_of)
 
 
 def block_totals(model: LanguageModel, tokenizer: Tokenizer, encoded: Units, size: int) -> Totals:
-    """One group for each `size` tokens of the stream, for texts of few units; a unit's bytes are spread evenly."""
-    blocks = -(-len(encoded.ids) // size)
-    return _totals(model, tokenizer, encoded, blocks, lambda index, unit: index // size)
+    """One group for each `size` tokens of the stream, for texts of few units."""
+    return _totals(model, tokenizer, encoded, block_bytes(tokenizer, encoded, size), lambda index: index // size)
 
 
-def _totals(model: LanguageModel, tokenizer: Tokenizer, encoded: Units, groups: int,
-            group_of: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Totals:
-    columns = np.zeros((len(fields(Totals)), groups))
-    lengths = np.diff(encoded.ends, prepend=0)
+def block_bytes(tokenizer: Tokenizer, encoded: Units, size: int) -> np.ndarray:
+    """The bytes of text in each block: those of its tokens where they are known, otherwise an even share."""
+    starts = np.arange(0, len(encoded.ids), size)
+    lengths_V = tokenizer.byte_lengths() if isinstance(tokenizer, Measured) else None
+    if lengths_V is None:
+        return np.diff(starts, append=len(encoded.ids)) * (encoded.bytes.sum() / len(encoded.ids))
+    found = np.array([lengths_V[encoded.ids[start : start + size]].sum() for start in starts], dtype=np.float64)
+    ends = np.bincount((encoded.ends - 1) // size, minlength=len(starts))
+    return found + ends * (encoded.bytes.sum() - found.sum()) / len(encoded.ends)  # newlines that end units
+
+
+def _totals(model: LanguageModel, tokenizer: Tokenizer, encoded: Units, bytes_R: np.ndarray,
+            group_of: Callable[[np.ndarray], np.ndarray]) -> Totals:
+    columns = np.zeros((len(fields(Totals)) - 1, len(bytes_R)))
     for first, log_p in windows(model, encoded.ids, encoded.ends, pad=tokenizer.end):
-        index = np.arange(first, first + len(log_p))
-        unit = np.searchsorted(encoded.ends, index, side="right")
-        group = group_of(index, unit)
+        group = group_of(np.arange(first, first + len(log_p)))
         base, stop = int(group[0]), int(group[-1]) + 1
         unknown = encoded.ids[first : first + len(log_p)] == (-1 if tokenizer.unknown is None else tokenizer.unknown)
-        values = (-log_p, np.where(unknown, 0.0, -log_p), np.ones(len(log_p)), unknown, log_p == -np.inf,
-                  encoded.bytes[unit] / lengths[unit])
+        values = (-log_p, np.where(unknown, 0.0, -log_p), np.ones(len(log_p)), unknown, log_p == -np.inf)
         for column, value in zip(columns, values, strict=True):
             column[base:stop] += np.bincount(group - base, weights=value, minlength=stop - base)
-    return Totals(*columns)
+    nll, known_nll, tokens, unknown, impossible = columns
+    return Totals(nll, known_nll, tokens, unknown, impossible, bytes_R)

@@ -11,7 +11,11 @@ from toys import Bytes, History, Words, encoded, random_bigram
 from chainrule.errors import UsageError
 from chainrule.evaluation.by_order import by_order
 from chainrule.evaluation.evaluate import evaluate
-from chainrule.evaluation.totals import block_totals, unit_totals
+from chainrule.evaluation.totals import block_bytes, block_totals, unit_totals
+from chainrule.registry import build
+from chainrule.text.corpora import open_corpus
+from chainrule.text.encoded import fit_and_encode
+from chainrule.text.options import TextOptions
 
 WORDS = Words(["the", "cat", "sat", "on"])
 LINES = st.lists(st.text("theca ton", max_size=20), min_size=1, max_size=40)
@@ -91,6 +95,22 @@ def test_units_and_blocks_add_up_to_the_same(lines, size):
     assert (blocks.tokens[:-1] == size).all()
     for name in ("nll", "known_nll", "tokens", "unknown", "impossible", "bytes"):
         assert getattr(units.summed(), name) == pytest.approx(getattr(blocks.summed(), name))
+
+
+@pytest.mark.parametrize("unit", ["line", "document"])
+def test_a_block_has_the_bytes_of_its_own_tokens(tmp_path, unit):
+    text = "aé😀" * 40 + "\n" + "plain " * 30 + "\n"
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8")
+    options = TextOptions(unit=unit)
+    trainer = build("text/tokenizers", {"name": "byte_pair", "size": 270})
+    tokenizer, units = fit_and_encode(open_corpus(tmp_path / "a.txt", options), trainer, options)
+    found = block_bytes(tokenizer, units, 10)
+    assert found.sum() == pytest.approx(len(text.encode()))
+    blocks = [units.ids[start : start + 10] for start in range(0, len(units.ids), 10)]
+    inner = [i for i, ids in enumerate(blocks) if tokenizer.end not in ids]  # an end mark may stand for a newline
+    lengths = tokenizer.byte_lengths()
+    assert [found[i] for i in inner] == [sum(int(lengths[id]) for id in blocks[i]) for i in inner]
+    assert len(set(found)) > 1
 
 
 def test_few_long_units_still_have_an_interval():
