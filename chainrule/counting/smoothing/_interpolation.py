@@ -80,9 +80,8 @@ def _totals(evidence: Evidence, n: int, contexts: np.ndarray) -> np.ndarray:
     """c(h·) of each context of n words, without the words that are never predicted."""
     counts = evidence.counts
     if n == 0:
-        barred = np.array(evidence.barred, np.intp)
-        total = counts.levels[0].counts.sum(dtype=np.int64) - counts.levels[0].counts[barred].sum(dtype=np.int64)
-        return np.full(len(contexts), float(total))
+        never = sum(int(counts.levels[0].counts[word]) for word in evidence.barred if word != counts.start)
+        return np.full(len(contexts), float(counts.tokens - never))
     totals = _counts_at(counts.levels[n - 1].counts, contexts)
     for word in evidence.barred:
         followed = find_continuations(counts, n + 1, contexts, np.full(len(contexts), word))
