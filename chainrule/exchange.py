@@ -39,6 +39,8 @@ def export(run: str | Path, to: str, file: str | Path, *, force: bool = False) -
     target = Path(file)
     if target.exists() and not force:
         raise StorageError(f"{file}: exists already. Choose another name, or replace it with --force.")
+    if not target.absolute().parent.is_dir():
+        raise StorageError(f"{file}: the folder {target.parent} does not exist. Make it first, or choose another name.")
     facts = form.export(load(run), target)
     return {"file": str(file), "format": to, "bytes": target.stat().st_size, **facts}
 

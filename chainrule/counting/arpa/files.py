@@ -45,7 +45,7 @@ def created(path: Path) -> Iterator[Callable[[bytes], object]]:
     try:
         sweep(target.parent)
         with partial_folder(target) as folder:
-            with open(folder / target.name, "xb") as file, _packed(file, target) as packed:
+            with open(folder / target.name, "xb") as file, _packed(file, path) as packed:
                 yield packed.write
             sync(folder / target.name)
             os.replace(folder / target.name, target)
@@ -54,6 +54,6 @@ def created(path: Path) -> Iterator[Callable[[bytes], object]]:
         raise StorageError(f"{path}: not written: {error.strerror or error}.") from error
 
 
-def _packed(file: BinaryIO, target: Path) -> AbstractContextManager[Any]:
+def _packed(file: BinaryIO, path: Path) -> AbstractContextManager[Any]:
     """What is written is compressed if the name says so; the same bytes every time."""
-    return gzip.GzipFile("", "wb", 6, file, mtime=0) if target.suffix == ".gz" else nullcontext(file)
+    return gzip.GzipFile("", "wb", 6, file, mtime=0) if path.suffix == ".gz" else nullcontext(file)

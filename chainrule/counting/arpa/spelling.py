@@ -25,7 +25,7 @@ def spelled(table: Table, tokens: list[str]) -> list[str]:
     """
     marks = {table.start: START, table.end: END}
     ordinary = {i: token for i, token in enumerate(tokens) if i not in marks and i != table.unknown}
-    if any(not token or WHITE.search(token) for token in ordinary.values()):
+    if any(WHITE.search(token) for token in ordinary.values()):
         alphabet = byte_spellings()
         ordinary = {i: "".join(alphabet[byte] for byte in token.encode()) for i, token in ordinary.items()}
         log.info("some tokens hold white space: all are spelled in GPT-2's byte alphabet (space is Ġ, line end Ċ).")
@@ -56,11 +56,10 @@ def _renamed(ordinary: dict[int, str], marks: dict[int, str]) -> dict[int, str]:
 
 
 def _must_differ(named: dict[int, str]) -> None:
-    if len(set(named.values())) == len(named):
-        return
     first: dict[str, int] = {}
     for i, spelling in named.items():
-        if spelling in first:
+        if not spelling:
+            raise DataError(f"token {i} is empty, expected something that an ARPA file can spell.")
+        if first.setdefault(spelling, i) != i:
             raise DataError(f"tokens {first[spelling]} and {i} would both be {spelling!r} in an ARPA file, "
                             "expected different spellings. Train with another tokenizer to export this model.")
-        first[spelling] = i

@@ -51,7 +51,7 @@ def _blocks(table: Table, order: int, lines: Lines) -> Iterator[bytes]:
         log_probs = np.minimum(level.log_probs[low:high], 0.0)  # float32 may round a sure word's to just above 0
         if order == 1 and low <= table.start < high:
             log_probs[table.start - low] = 0.0
-        backoffs = None if level.backoffs is None else level.backoffs[low:high]
+        backoffs = None if level.backoffs is None or order == table.order else level.backoffs[low:high]
         return lines(grams(table, order, low, high), log_probs, backoffs)
 
     return in_order(block, range(0, len(level), CHUNK))

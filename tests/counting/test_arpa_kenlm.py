@@ -1,0 +1,86 @@
+"""The `kenlm` module reads what we write and scores sentences as we do."""
+
+import kenlm
+import numpy as np
+import pytest
+
+from chainrule.counting.arpa.write import write_arpa
+from chainrule.counting.count import count
+from chainrule.counting.entropy_pruning import prune_by_entropy
+from chainrule.counting.estimate import Marks, estimate
+from chainrule.counting.model import NGram
+from chainrule.counting.scratch import Scratch
+from chainrule.registry import build
+
+UNKNOWN, START, END, SIZE, ORDER = 0, 1, 2, 307, 4
+ZERO = -50  # log10 of what is as good as impossible: −99 in the file, −∞ here
+WORDS = ["<unk>", "<s>", "</s>", *(f"{'é' * (i % 3)}wörd\u00a0{i}" for i in range(3, SIZE))]
+
+
+def zipf_units(tokens, seed):
+    draw = np.random.default_rng(seed)
+    ids = np.minimum(draw.zipf(1.3, tokens) + 2, SIZE - 1)
+    ids[draw.random(tokens) < 0.1] = END
+    ids[-1] = END
+    return ids.astype(np.int32)
+
+
+def table_of(method="modified_kneser_ney", prune=(0,)):
+    counts = count(zipf_units(12_000, 0), ORDER, SIZE, start=START, end=END)
+    return estimate(counts, build("counting/smoothing", method), Marks(START, END, UNKNOWN, True), prune=list(prune),
+                    scratch=Scratch(), say=print)
+
+
+TABLES = {
+    "modified Kneser-Ney": table_of,
+    "pruned by count": lambda: table_of(prune=(0, 0, 1)),
+    "pruned by entropy": lambda: prune_by_entropy(table_of(), 1e-5),
+    "Witten-Bell": lambda: table_of("witten_bell"),
+    "back-off": lambda: table_of("good_turing"),
+    "shortened to order 2": lambda: NGram(table_of()).shortened(1).table,
+    "maximum likelihood": lambda: table_of("maximum_likelihood"),
+    "compact": lambda: table_of().compact(),
+}
+
+
+def sentences(number, seed=1):
+    ids = zipf_units(12 * number, seed)
+    ids[(np.arange(len(ids)) % 29 == 0) & (ids != END)] = UNKNOWN
+    units = np.split(ids, np.flatnonzero(ids == END) + 1)
+    return [unit[:-1] for unit in units if len(unit) > 1][:number]
+
+
+@pytest.mark.parametrize("suffix", [".arpa", ".arpa.gz"])
+@pytest.mark.parametrize("name", TABLES)
+def test_kenlm_scores_a_thousand_sentences_as_we_do(name, suffix, tmp_path):
+    table = TABLES[name]()
+    path = tmp_path / f"model{suffix}"
+    write_arpa(table, WORDS, path)
+    peer, model = kenlm.Model(str(path)), NGram(table)
+    for ids in sentences(1000):
+        text = " ".join(WORDS[i] if i != UNKNOWN else "never-seen" for i in ids)
+        ours = model.score(np.array([[*ids, END]]))[0] / np.log(10)
+        theirs = [log10 for log10, _, _ in peer.full_scores(text)]
+        np.testing.assert_allclose(np.maximum(theirs, ZERO), np.maximum(ours, ZERO), atol=1e-4)
+
+
+def test_text_with_its_own_unk_means_the_same_to_kenlm(tmp_path):
+    table = table_of()
+    words = ["<unknown>", *WORDS[1:3], "<unk>", *WORDS[4:]]
+    write_arpa(table, words, tmp_path / "model.arpa")
+    peer, model = kenlm.Model(str(tmp_path / "model.arpa")), NGram(table)
+    for ids in sentences(100):
+        known = ids[ids != UNKNOWN]
+        theirs = peer.score(" ".join(words[i] for i in known))
+        assert theirs == pytest.approx(model.score(np.array([[*known, END]])).sum() / np.log(10), abs=1e-3)
+
+
+def test_tokens_of_text_that_are_spelled_like_marks_do_not_disturb_kenlm(tmp_path):
+    table = table_of()
+    words = ["<unk>", "⟨s⟩", "⟨/s⟩", "<s>", "</s>", "<UNK>", *WORDS[6:]]
+    write_arpa(table, words, tmp_path / "model.arpa")
+    peer, model = kenlm.Model(str(tmp_path / "model.arpa")), NGram(table)
+    respelled = words[:3] + ["⟨s⟩", "⟨/s⟩", "⟨UNK⟩"] + words[6:]
+    for ids in sentences(100):
+        theirs = peer.score(" ".join(respelled[i] for i in ids))
+        assert theirs == pytest.approx(model.score(np.array([[*ids, END]])).sum() / np.log(10), abs=1e-3)
