@@ -34,6 +34,7 @@ import typer
 
 from chainrule import __version__
 from chainrule.cli.exits import guarded
+from chainrule.errors import UsageError, did_you_mean
 
 FOLDER = Path(__file__).parent
 INTRODUCTION = "Train, compare, sample and look inside every family of sequence model, on your own text."
@@ -64,7 +65,10 @@ def load(verb: str) -> Callable[..., Any] | typer.Typer:
 def _application(called: str | None) -> typer.Typer:
     app = typer.Typer(add_completion=True, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback(invoke_without_command=True, help=INTRODUCTION)(_root)
-    for verb, text in verbs().items():
+    known = verbs()
+    if called is not None and called not in known and not _completing():
+        raise UsageError(f"no command named {called!r}.{did_you_mean(called, known)} Try 'chainrule --help'.")
+    for verb, text in known.items():
         _add(app, verb, text, load(verb) if verb == called else _not_loaded)
     return app
 
@@ -75,7 +79,7 @@ def _add(app: typer.Typer, verb: str, text: str, body: Callable[..., Any] | type
         for command in body.registered_commands:
             assert command.callback is not None
             command.help = laid_out(command.callback.__doc__)
-        app.add_typer(body, name=verb, short_help=text, no_args_is_help=True)
+        app.add_typer(body, name=verb, short_help=text)
     else:
         app.command(verb, short_help=text, help=laid_out(body.__doc__))(body)
 
@@ -101,9 +105,13 @@ def laid_out(docstring: str | None) -> str:
 
 def _called(args: Sequence[str]) -> str | None:
     """The verb on the command line, or on the line that a shell asks us to complete."""
-    if "_CHAINRULE_COMPLETE" in os.environ:
+    if _completing():
         args = (os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or "").split()[1:]
     return next((word for word in args if not word.startswith("-")), None)
+
+
+def _completing() -> bool:
+    return "_CHAINRULE_COMPLETE" in os.environ
 
 
 def _spelled(stem: str) -> str:
@@ -120,7 +128,3 @@ def _summary(path: Path) -> str | None:
                 texts = [ast.literal_eval(keyword.value) for keyword in keywords if keyword.arg == "help"]
                 return texts[0] if texts else ""
     return None
-
-
-if __name__ == "__main__":
-    main()

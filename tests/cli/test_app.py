@@ -16,12 +16,12 @@ HEAVY = ("torch", "numba", "pydantic", "tokenizers", "numpy", "rich", "duckdb")
 
 def chainrule(*args, **options):
     env = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("env", {})}
-    return subprocess.run([sys.executable, "-m", "chainrule.cli.app", *map(str, args)], text=True, timeout=120,
+    return subprocess.run([sys.executable, "-m", "chainrule", *map(str, args)], text=True, timeout=120,
                           stdin=subprocess.DEVNULL, env=env, **{"capture_output": True, **options})
 
 
 def cpu_seconds(*args):
-    process = subprocess.Popen([sys.executable, "-m", "chainrule.cli.app", *args], cwd=ROOT, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen([sys.executable, "-m", "chainrule", *args], cwd=ROOT, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0
@@ -85,7 +85,8 @@ def test_indented_paragraphs_of_a_docstring_keep_their_lines():
 
 
 @pytest.mark.parametrize(("args", "line"), [
-    (["pars"], "No such command 'pars'. Did you mean 'parts'? Try 'chainrule --help'."),
+    (["pars"], "no command named 'pars'. Did you mean 'parts'? Try 'chainrule --help'."),
+    (["data"], "Missing command. Try 'chainrule data --help'."),
     (["parts", "--jsn"], "No such option: --jsn (Possible options: --json). Try 'chainrule parts --help'."),
     (["--nope"], "No such option: --nope. Try 'chainrule --help'."),
     (["verify"], "Missing argument 'run'. Try 'chainrule verify --help'."),

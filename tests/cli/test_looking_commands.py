@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def chainrule(*args, code=0):
-    done = subprocess.run([sys.executable, "-m", "chainrule.cli.app", *map(str, args)], cwd=ROOT, text=True,
+    done = subprocess.run([sys.executable, "-m", "chainrule", *map(str, args)], cwd=ROOT, text=True,
                           capture_output=True, timeout=120)
     assert done.returncode == code, done.stderr
     return done
