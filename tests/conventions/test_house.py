@@ -17,10 +17,10 @@ HOUSE = [  # from the top; the rooms of one floor may import each other
     {"generation"},
     {"jobs", "exchange"},  # the verbs as functions; they reach the families by name
     {"families", "formats"},
-    {"shards"},
+    {"shards", "verbs"},
     {"cli"},
 ]
-FRONT = {"runs", "jobs", "exchange", "shards"}  # files beside the spine that are not of it
+FRONT = {"runs", "jobs", "exchange", "shards", "verbs"}  # files beside the spine that are not of it
 SCHEMA = "chainrule.text.options"  # all a recipe knows of text: a schema that itself imports nothing of ours
 WITH_TORCH = {"parts", "models", "tasks", "training", "inspection"}  # rooms that compute in torch
 LAZY = {"torch", "duckdb", "tokenizers", "charset_normalizer", "rich"}
