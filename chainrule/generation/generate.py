@@ -86,12 +86,13 @@ def stop_finder(tokenizer: Tokenizer, stop: Sequence[str]) -> Callable[[Draft], 
     return stops
 
 
-def log_probs(model: LanguageModel, drafts: Sequence[Draft], pad: int) -> list[float]:
+def log_probs(model: LanguageModel, drafts: Sequence[Draft], end: int) -> list[float]:
     """Σ ln p of what each draft wrote, by the model itself: before any filter."""
-    ids = np.concatenate([np.array(draft.ids, dtype=np.int32) for draft in drafts])
-    ends = np.cumsum([len(draft.ids) for draft in drafts])
-    log_p = token_log_probs(model, ids, ends, pad=pad)
-    return [float(log_p[end - len(draft.written) : end].sum()) for end, draft in zip(ends, drafts, strict=True)]
+    units = [np.array([*draft.ids, end], dtype=np.int32) for draft in drafts]  # a unit ends with the mark, or two
+    stops = np.cumsum([len(unit) for unit in units])
+    log_p = token_log_probs(model, np.concatenate(units), stops, pad=end)
+    lasts = (stops - 1).tolist()
+    return [float(log_p[last - len(draft.written) : last].sum()) for last, draft in zip(lasts, drafts, strict=True)]
 
 
 def unseen_words(tokenizer: Tokenizer, text: str) -> list[str]:

@@ -6,10 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from chainrule.cli.app import main
 from chainrule.jobs import train
+from chainrule.runs import load
 
 LINES = ["the cat sat on the mat", "the dog sat on the cat", "a cat and a dog", "the mat sat"]
 ROOT = Path(__file__).parents[2]
@@ -62,6 +64,16 @@ def test_json_has_each_text_with_its_tokens_and_probability(folder, capsys):
         assert text["reason"] in ("end", "length")
         assert text["log_prob"] < 0
         assert len(text["ids"]) == len(text["tokens"]) <= 3
+
+
+def test_a_text_cut_short_does_not_disturb_the_probability_of_the_next(folder, capsys):
+    loaded = load(folder / "words")
+    prompt = loaded.tokenizer.encode("the cat").tolist()
+    texts = found(capsys, folder / "words", "--prompt", "the cat", "--num", 6, "--max-tokens", 2)["texts"]
+    assert {text["reason"] for text in texts} == {"length", "end"}
+    for text in texts:
+        alone = loaded.model.score(np.array([prompt + text["ids"]]))[0, 2:].sum()
+        assert text["log_prob"] == pytest.approx(alone, rel=1e-5)
 
 
 def test_a_document_model_keeps_the_prompt_s_spaces(folder, capsys):
