@@ -42,17 +42,17 @@ def estimate(counts: Counts, method: Smoothing, marks: Marks, *, prune: list[int
     used = _counts_to_use(counts, method, links, scratch)
     barred = marks.cannot_be_predicted()
     size = counts.vocabulary_size - len(barred)
-    method.fit(Evidence(counts, [_count_of_counts(c, scratch) for c in used], size, held_out, marks.end, say))
+    method.fit(Evidence(counts, [_count_of_counts(c, scratch) for c in used], size, held_out, marks.end, say,
+                        barred=tuple(barred), unknown=marks.unknown if marks.predicts_unknown else None))
 
     limits = _limits(prune, counts.order)
     probs, backoffs = [_unigrams(counts, used[0], method, barred)], []
     for n in range(2, counts.order + 1):
-        orders = _Order(counts, n, used[n - 1], links[n - 1], limits[n - 1])
+        orders = _Order(counts, n, used[n - 1], links[n - 1], limits[n - 1], barred)
         p, gamma = _one_order(orders, method, probs[-1], scratch)
         probs.append(p)
         backoffs.append(gamma)
-    for values in (*probs, *backoffs):
-        _take_logs(values, scratch)
+    probs, backoffs = [_logs(p, scratch) for p in probs], [_logs(gamma, scratch) for gamma in backoffs]
     levels = [TableLevel(level.words, p, backoffs[n] if n < len(backoffs) else None, level.starts)
               for n, (level, p) in enumerate(zip(counts.levels, probs, strict=True))]
     if any(limits):
@@ -92,14 +92,14 @@ def _unigrams(counts: Counts, used: np.ndarray, method: Smoothing, barred: list[
     seen = used.astype(np.float64)
     seen[barred] = 0.0
     kept, mass = method.share(Group(1, seen, np.array([0, len(used)]), np.array([counts.order == 1])))
-    p = np.where(seen > 0, kept, 0.0) / mass[0]
-    left = 1.0 - p.sum()
+    p = kept / mass[0]
+    left = _left(1.0 - p.sum())
     if method.interpolates:
         return (p + left * uniform).astype(np.float32)
     unseen = (seen == 0) & (uniform > 0)
     if unseen.any():
         p[unseen] = left / unseen.sum()
-    return (p / p.sum()).astype(np.float32)
+    return p / p.sum()
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,7 @@ class _Order:
     used: np.ndarray
     links: np.ndarray
     limit: int
+    barred: list[int]
 
     def group(self, low: int, high: int) -> tuple[Group, slice]:
         """The continuations of contexts low … high−1, and where they lie."""
@@ -120,15 +121,19 @@ class _Order:
         here = slice(int(local[0]), int(local[-1]))
         begin_low, begin_high = self.counts.begins(self.n - 1)
         contexts = np.arange(low, high)
+        counts = self.used[here].astype(np.float64)
+        if len(self.barred) > 1:  # a closed vocabulary: <unk> may stand in the text, and is never predicted
+            counts[np.isin(self.counts.levels[self.n - 1].words[here], self.barred)] = 0.0
         whole = (contexts >= begin_low) & (contexts < begin_high) | (self.n == self.counts.order)
-        return Group(self.n, self.used[here].astype(np.float64), local - local[0], whole), here
+        return Group(self.n, counts, local - local[0], whole), here
 
 
 def _one_order(order: _Order, method: Smoothing, lower: np.ndarray, scratch: Scratch) -> tuple[np.ndarray, np.ndarray]:
     """p of each n-gram and γ of each context one order below."""
     starts, level = order.counts.levels[order.n - 2].starts, order.counts.levels[order.n - 1]
     assert starts is not None
-    p_all, gamma_all = scratch.empty(len(level), np.float32), scratch.empty(len(starts) - 1, np.float32)
+    precision = np.float32 if method.interpolates else np.float64  # back-off divides by what is left of a sum of these
+    p_all, gamma_all = scratch.empty(len(level), precision), scratch.empty(len(starts) - 1, np.float32)
 
     def work(chunk: tuple[int, int]) -> None:
         group, here = order.group(*chunk)
@@ -145,10 +150,9 @@ def _one_group(group: Group, method: Smoothing, lower: np.ndarray,
     kept, mass = method.share(group)
     if keep is not None:
         kept = np.where(keep, kept, 0.0)  # what is pruned leaves its whole mass to the shorter context
-    filled = group.types > 0
+    filled = group.totals > 0
     safe_mass = np.where(filled, mass, 1.0)
-    left = np.where(filled, (safe_mass - group.sum(kept)) / safe_mass, 1.0)
-    left = np.where(left < 1e-12, 0.0, left)  # rounding, not probability
+    left = _left(np.where(filled, (safe_mass - group.sum(kept)) / safe_mass, 1.0))
     p = kept / group.spread(safe_mass)
     if method.interpolates:
         return p + group.spread(left) * lower, left
@@ -160,15 +164,23 @@ def _one_group(group: Group, method: Smoothing, lower: np.ndarray,
     return p * group.spread(scale), np.where(filled, gamma, 1.0)
 
 
-def _take_logs(values: np.ndarray, scratch: Scratch) -> None:
-    """In place, a piece at a time; ln 0 = −∞ is meant."""
+def _left(mass: np.ndarray) -> np.ndarray:
+    """Less than 10⁻¹² is rounding, not probability."""
+    return np.where(mass < 1e-12, 0.0, mass)
+
+
+def _logs(values: np.ndarray, scratch: Scratch) -> np.ndarray:
+    """In place where they are float32, a piece at a time; ln 0 = −∞ is meant."""
+    logs = values if values.dtype == np.float32 else scratch.empty(len(values), np.float32)
+
     def work(low: int) -> None:
-        piece = values[low:low + CHUNK]
+        here = slice(low, low + CHUNK)
         with np.errstate(divide="ignore"):
-            np.log(piece, out=piece)
+            np.log(values[here], out=logs[here], casting="same_kind")
         scratch.relax()
 
     side_by_side(work, range(0, len(values), CHUNK))
+    return logs
 
 
 def _without_pruned(counts: Counts, levels: list[TableLevel], limits: list[int], scratch: Scratch) -> list[TableLevel]:
@@ -190,7 +202,7 @@ def _kept_nodes(counts: Counts, n: int, limits: list[int], scratch: Scratch) -> 
     found = counts.levels[n].counts
     if not limits[n]:
         return np.arange(len(found))
-    pieces = []
+    pieces = [np.zeros(0, np.int64)]
     for low in range(0, len(found), CHUNK):
         pieces.append(np.flatnonzero(found[low:low + CHUNK] > limits[n]) + low)
         scratch.relax()

@@ -10,8 +10,8 @@ from chainrule.counting.count import count, with_start_marks
 from chainrule.counting.estimate import Marks, estimate
 from chainrule.counting.query import score_stream_plainly
 from chainrule.counting.scratch import Scratch
-from chainrule.counting.smoothing.modified_kneser_ney import ModifiedKneserNey
 from chainrule.counting.suffixes import spelled
+from chainrule.registry import build
 
 FOLDER = Path(__file__).parents[3] / "shared" / "reference" / "kenlm"
 UNKNOWN, START, END = 0, 1, 2
@@ -31,11 +31,11 @@ class Reference:
         lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
         return np.array([self.spelling.get(w, UNKNOWN) for line in lines for w in (*line.split(), "</s>")], np.int32)
 
-    def table(self, order, prune=(0,)):
+    def table(self, order, prune=(0,), method="modified_kneser_ney"):
         counts = count(self.ids, order, len(self.spelling), start=START, end=END)
         said: list[str] = []
-        table = estimate(counts, ModifiedKneserNey(), Marks(START, END, UNKNOWN, True), prune=list(prune),
-                         scratch=Scratch(), say=said.append)
+        table = estimate(counts, build("counting/smoothing", method), Marks(START, END, UNKNOWN, True),
+                         prune=list(prune), scratch=Scratch(), say=said.append)
         return table, said
 
 
@@ -98,6 +98,14 @@ def test_the_perplexity_of_held_out_text_is_that_of_kenlm(order, prune, includin
     held_out = small.held_out("small-test.txt")
     assert (len(held_out), int((held_out == UNKNOWN).sum())) == (6714, 247)
     assert perplexities(small.table(order, prune)[0], held_out) == pytest.approx((including, excluding), abs=1e-3)
+
+
+def test_unigrams_that_are_not_interpolated_leave_the_rest_to_the_unknown():
+    small = Reference("small.txt")
+    table, _ = small.table(3, method={"name": "modified_kneser_ney", "interpolate_unigrams": False})
+    check_same(ours(small, table), arpa_of("small.o3.nounigraminterp.arpa.gz"))
+    expected = pytest.approx((75.7439, 80.8725), abs=1e-3)
+    assert perplexities(table, small.held_out("small-test.txt")) == expected
 
 
 def test_a_toy_text_falls_back_to_the_discounts_of_lmplz():

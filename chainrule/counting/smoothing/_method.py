@@ -17,7 +17,7 @@ class Group:
     """A run of contexts with all their continuations: n-grams of one order, in the order of the table."""
 
     order: int  # n, the length of the n-grams
-    counts: np.ndarray  # float64 (n-grams,): raw or continuation counts, as the method asked
+    counts: np.ndarray  # float64 (n-grams,): raw or continuation counts, as the method asked; 0 has to keep 0
     starts: np.ndarray  # int64 (contexts + 1,): each context's first n-gram within `counts`
     whole: np.ndarray  # bool (contexts,): the context is as long as it can be (n = N, or it begins with <s>)
 
@@ -29,7 +29,7 @@ class Group:
     @cached_property
     def types(self) -> np.ndarray:
         """How many distinct words follow each context."""
-        return np.diff(self.starts).astype(np.float64)
+        return self.sum((self.counts > 0).astype(np.float64))
 
     def sum(self, values: np.ndarray) -> np.ndarray:
         """Sums of per-n-gram values for each context."""
@@ -54,7 +54,8 @@ class Evidence:
     held_out: np.ndarray | None  # ids of text kept out of the counts
     end: int
     say: Callable[[str], None]
-    barred: tuple[int, ...] = ()  # words that are never predicted
+    barred: tuple[int, ...]  # words that are never predicted
+    unknown: int | None  # <unk>, where it can be predicted
 
 
 class Smoothing(Protocol):

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from chainrule.counting.smoothing._method import Evidence, Group
+from chainrule.errors import OptionError
 from chainrule.registry import part
 
 FALLBACK = (0.0, 0.5, 1.0, 1.5)
@@ -17,17 +18,23 @@ class ModifiedKneserNey:
     r"""p(w|h) = (a(hw) − D_{a(hw)}) / a(h·) + γ(h) p(w|h′),   γ(h) = Σ_w D_{a(hw)} / a(h·)
 
     D_j = j − (j+1) Y n_{j+1} / n_j  for j = 1, 2, 3+,   Y = n₁ / (n₁ + 2n₂)
-    Chen & Goodman 1998, TR-10-98, eq. 26; below the top order a counts distinct left neighbors.
+    Chen & Goodman 1998, TR-10-98, eq. 26; below the top order a counts distinct left neighbors. What order 1
+    leaves over is spread evenly over all words; with `interpolate_unigrams=False`, as in KenLM, <unk> has all of it.
     """
 
     uses: Literal["continuation"] = "continuation"
     interpolates = True
 
-    def __init__(self) -> None:
+    def __init__(self, *, interpolate_unigrams: bool = True) -> None:
+        self.interpolate_unigrams = interpolate_unigrams
+        self.unknown: int | None = None
         self.learned: dict[str, object] = {}
         self.discounts: list[np.ndarray] = []
 
     def fit(self, evidence: Evidence) -> None:
+        self.unknown = evidence.unknown
+        if not self.interpolate_unigrams and self.unknown is None:
+            raise OptionError("modified_kneser_ney.interpolate_unigrams", False, "an open vocabulary, which has <unk>")
         self.discounts = []
         for n, seen in enumerate(evidence.count_of_counts, start=1):
             discounts = closed_form(seen)
@@ -39,7 +46,10 @@ class ModifiedKneserNey:
 
     def share(self, group: Group) -> tuple[np.ndarray, np.ndarray]:
         rank = np.minimum(group.counts, 3).astype(np.intp)
-        return group.counts - self.discounts[group.order - 1][rank], group.totals
+        kept = group.counts - self.discounts[group.order - 1][rank]
+        if group.order == 1 and not self.interpolate_unigrams:
+            kept[self.unknown] += group.totals[0] - kept.sum()
+        return kept, group.totals
 
 
 def closed_form(seen: np.ndarray) -> np.ndarray | None:

@@ -28,5 +28,4 @@ class WittenBell:
         """There is nothing to learn."""
 
     def share(self, group: Group) -> tuple[np.ndarray, np.ndarray]:
-        types = group.sum((group.counts > 0).astype(np.float64))  # order 1 lists the unseen words as well
-        return group.counts, group.totals + types
+        return group.counts, group.totals + group.types
