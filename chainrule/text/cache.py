@@ -5,32 +5,30 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from chainrule.errors import StorageError
+from chainrule.storage.partial import partial_folder, sweep
+from chainrule.storage.verified import cache_folder
 
 LIMIT = 20 << 30  # bytes kept; the folders that were unused for longest go first
 
 
-def root() -> Path:
-    """`$XDG_CACHE_HOME/chainrule`, by default `~/.cache/chainrule`."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "chainrule"
-
-
 def cached(kind: str, key: str, fill: Callable[[Path], None]) -> Path:
     """The folder for a key; `fill` makes it the first time, in a temporary folder that is then renamed."""
-    home, folder = root() / kind, root() / kind / key
+    home = cache_folder() / kind
+    folder = home / key
     try:
         if _is_whole(folder):
             os.utime(folder)
             return folder
         home.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".making-", dir=home, ignore_cleanup_errors=True) as made:
-            fill(Path(made))
-            _seal(Path(made))
-            _put(Path(made), folder)
+        sweep(home)
+        with partial_folder(folder) as made:
+            fill(made)
+            _seal(made)
+            _put(made, folder)
         _forget_oldest(home, keep=folder)
     except OSError as error:
         raise StorageError(f"{home}: the cache cannot be written ({error.strerror or error}). Make room, or set "
@@ -61,18 +59,11 @@ def _put(made: Path, folder: Path) -> None:
     if folder.exists() and not _is_whole(folder):
         shutil.rmtree(folder, ignore_errors=True)
     if not folder.exists():
-        made.chmod(0o777 & ~_umask())
         try:
             made.rename(folder)
         except OSError:
             if not _is_whole(folder):
                 raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _forget_oldest(home: Path, keep: Path) -> None:

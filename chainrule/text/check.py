@@ -97,10 +97,11 @@ def suggestions(tally: Tally, specs: Sequence[str], options: TextOptions) -> lis
     """What to train first on so much text, each with its command."""
     data = " ".join(f"--data {shlex.quote(spec)}" for spec in specs)
     name = re.sub(r"\W+", "-", Path(specs[0]).name.split(".")[0]).strip("-") or "text"
-    changed = "".join(f" text.{key}={shlex.quote(value)}" for key, value in options.model_dump(exclude_defaults=True).items())
+    changes = options.model_dump(exclude_defaults=True)
+    changed = "".join(f" text.{key}={shlex.quote(value)}" for key, value in changes.items())
     found = []
     if tally.words * 20 > tally.characters:  # words of 20 characters at most on average: white space does part words
-        found.append(("words", 3 if tally.words < 10**5 else 5, "classical and quick; perplexity beside the literature"))
+        found.append(("words", 3 if tally.words < 10**5 else 5, "classical and quick; perplexity as in the papers"))
     if tally.bytes >= 10**6:
         found.append(("byte_pair", 5, "nothing is lost; bits per byte"))
     found.append(("bytes", 6 if tally.bytes < 10**6 else 8, "nothing is lost, any alphabet; bits per byte"))

@@ -43,7 +43,7 @@ def stretches(corpus: Corpus, unit: str, options: TextOptions, size: int = STRET
     filled, seen, open_bytes = False, 0, 0
     for data, lost in _without_blanks(_terminated(corpus.chunks(size), unit, size), unit, options):
         lengths, open_bytes = _unit_bytes(data, unit, open_bytes)
-        filled, seen = filled or bool(data.strip(SPACE + ADDED)), seen + len(data) + lost
+        filled, seen = filled or bool(data.strip(SPACE + ADDED)), seen + _raw(data) + lost
         yield Stretch(data.translate(TO_END[unit]), lengths, lost)
     if not filled:
         raise DataError(f"{corpus.name}: there is no text in it{', only white space' if seen else ''}.")
@@ -77,11 +77,15 @@ def _without_blanks(texts: Iterator[bytes], unit: str, options: TextOptions) -> 
         text = held + text
         blank = BLANK_LINES if unit == "line" and ADDED not in text else BLANK[unit]
         kept = blank.sub(rb"\1", before + text)[1:] if at_start else blank.sub(rb"\1", text)
-        lost = len(text) - len(kept)
+        lost = _raw(text) - _raw(kept)
         start = max(kept.rfind(b"\n") if unit == "line" else -1, kept.rfind(ADDED)) + 1
         at_start = (at_start or start > 0) and not kept[start:].strip(SPACE)
         kept, held = (kept[:start], kept[start:]) if at_start else (kept, b"")
         yield kept, lost
+
+
+def _raw(text: bytes) -> int:
+    return len(text) - text.count(ADDED)
 
 
 def _unit_bytes(data: bytes, unit: str, open_bytes: int) -> tuple[np.ndarray, int]:

@@ -56,7 +56,7 @@ def _where(data: bytes, bad: int, source: str, line: int, offset: int) -> str:
 
 
 def _probable_encoding(data: bytes) -> str | None:
-    """As iconv names it. Of the many 8-bit encodings that a short text may be in, the usual Western one is preferred."""
+    """As iconv names it. Of the 8-bit encodings that a short text may be in, the usual Western one is preferred."""
     from charset_normalizer import from_bytes
 
     found = from_bytes(data)

@@ -75,7 +75,10 @@ class PieceTokenizer(Tokenizer):
         import tokenizers
 
         self.name, self.json = name, json
-        self.library = tokenizers.Tokenizer.from_str(json)
+        try:
+            self.library = tokenizers.Tokenizer.from_str(json)
+        except Exception as error:  # the library raises no narrower one
+            raise ValueError(str(error)) from None
         self.library.encode_special_tokens = True  # marks are never read from the text
         self.vocabulary_size = self.library.get_vocab_size()
 

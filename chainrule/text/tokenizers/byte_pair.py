@@ -36,7 +36,7 @@ class BytePair:
         trainer = trainers.BpeTrainer(vocab_size=self.size, min_frequency=self.min_count, show_progress=False,
                                       special_tokens=[*START_STOP], initial_alphabet=byte_spellings())
         library.train_from_iterator(texts(corpus, options), trainer)
-        return PieceTokenizer("byte_pair", library.to_str())
+        return self.load(json.loads(library.to_str()))
 
     @staticmethod
     def load(layout: Mapping[str, Any]) -> PieceTokenizer:

@@ -14,6 +14,7 @@ from chainrule.text.tokenizers._layout import START_STOP, byte_spellings
 from chainrule.text.tokenizers._pieces import PieceTokenizer, check_size, texts, untrained
 
 DECIMALS = 5  # threads add up in any order: further digits differ from run to run
+RARE = 257 * 0.0001  # the library gives unseen bytes the lowest score, and 0.0001 more to each next one, in any order
 
 
 @part
@@ -45,8 +46,10 @@ class Unigram:
 
 
 def _in_order(layout: dict[str, Any]) -> dict[str, Any]:
-    """The marks first, then by descending probability, ties by spelling."""
+    """The marks first, then by descending probability, ties by spelling; the same in every run."""
     marks, pieces = layout["model"]["vocab"][:2], layout["model"]["vocab"][2:]
-    rounded = [[piece, round(score, DECIMALS)] for piece, score in pieces]
+    lowest = min(score for _, score in pieces)
+    scores = {piece: lowest if len(piece) == 1 and score < lowest + RARE else score for piece, score in pieces}
+    rounded = [[piece, round(score, DECIMALS)] for piece, score in scores.items()]
     layout["model"]["vocab"] = marks + sorted(rounded, key=lambda entry: (-entry[1], entry[0]))
     return layout

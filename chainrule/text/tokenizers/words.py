@@ -52,7 +52,8 @@ class Words:
         """A vocabulary that grows while it encodes."""
         return GrowingWords(self)
 
-    def join(self, parts: Sequence[WordTokenizer], counts: Sequence[np.ndarray]) -> tuple[WordTokenizer, list[np.ndarray]]:
+    def join(self, parts: Sequence[WordTokenizer], counts: Sequence[np.ndarray]
+             ) -> tuple[WordTokenizer, list[np.ndarray]]:
         """The vocabulary of the parts' texts taken together, and for each part its ids' new ids."""
         growing = self.growing()
         given = [growing.learn(part.tokens[3:], times[3:]) for part, times in zip(parts, counts, strict=True)]

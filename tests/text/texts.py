@@ -1,0 +1,34 @@
+"""Small real files to read, and the units of a corpus by the definition."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from pathlib import Path
+
+from chainrule.text.corpora import open_corpus
+from chainrule.text.corpora.opening import SourceCorpus
+from chainrule.text.options import TextOptions
+
+FOLDER = Path(tempfile.mkdtemp(prefix="chainrule-texts-"))
+
+
+def corpus_of(data: bytes | str, **options: str) -> SourceCorpus:
+    """A corpus of one text file that holds just this."""
+    data = data if isinstance(data, bytes) else data.encode()
+    path = FOLDER / hashlib.sha256(data).hexdigest()[:16] / "one.txt"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+    return open_corpus(path, TextOptions(**options))
+
+
+def text_of(corpus) -> bytes:
+    return b"".join(chunk.data for chunk in corpus.chunks())
+
+
+def lines_by_hand(text: str, keep_blank: bool = False) -> list[str]:
+    """The lines of a text as units: the newline is not in them, blank ones are left out."""
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return [line for line in lines if keep_blank or line.strip("\0\t\v\f\r ")]
