@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toys import History, random_bigram
+from toys import Bigram, History, random_bigram
 
 from chainrule.errors import ChainruleError
 from chainrule.evaluation import scoring
@@ -52,6 +52,30 @@ def test_a_long_unit_is_read_in_pieces_by_a_model_of_bounded_memory():
     model.largest_batch = 0
     token_log_probs(model, ids, ends, pad=2)
     assert model.largest_batch == scoring.BATCH + model.context
+
+
+class Streaming(Bigram):
+    """Scores a stream as it lies: what follows an end mark follows <s>."""
+
+    def score_units(self, ids):
+        before = np.concatenate([[2], ids[:-1]])
+        return self.log_p_VV[np.where(before == 2, self.start_id, before), ids]
+
+    def score(self, ids):
+        assert ids.shape[1] > scoring.BATCH, "only a long unit is scored by rows"
+        return super().score(ids)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.integers(1, 12), min_size=1, max_size=15), st.integers(1, 40))
+def test_a_model_that_scores_streams_gets_them_without_padding(lengths, window):
+    ids, ends = stream(lengths)
+    ids = np.where(np.isin(np.arange(len(ids)), ends - 1), 2, np.maximum(ids, 3)).astype(np.uint16)
+    rows = random_bigram(7)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scoring, "WINDOW", window)
+        found = token_log_probs(Streaming(rows.log_p_VV), ids, ends, pad=2)
+    np.testing.assert_array_equal(found, one_unit_at_a_time(rows, ids, ends))
 
 
 def test_a_model_that_gives_nan_is_named_as_broken():
