@@ -1,3 +1,29 @@
 """chainrule: every family of sequence model, trained, compared and looked into in the same way."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from chainrule.jobs import train as train
+    from chainrule.runs import LoadedRun as LoadedRun
+    from chainrule.runs import load as load
+    from chainrule.verbs import Sampling as Sampling
+    from chainrule.verbs import evaluate as evaluate
+    from chainrule.verbs import generate as generate
+    from chainrule.verbs import score as score
+    from chainrule.watching import watch as watch
+
 __version__ = "0.1.0"
+
+# Imported when first used: `import chainrule` and `chainrule --help` stay quick.
+_HOMES = {"train": "jobs", "load": "runs", "LoadedRun": "runs", "evaluate": "verbs", "generate": "verbs",
+          "score": "verbs", "Sampling": "verbs", "watch": "watching"}
+__all__ = ["LoadedRun", "Sampling", "evaluate", "generate", "load", "score", "train", "watch"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'chainrule' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"chainrule.{_HOMES[name]}"), name)

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from chainrule.watch import note, watch, watched
+from chainrule.watching import note, watch, watched
 
 
 def test_nobody_watches_and_nothing_is_kept():
