@@ -25,20 +25,9 @@ def evaluate(
         chainrule evaluate runs/ptb5 --data ptb.test.txt.gz
         chainrule evaluate runs/ptb5 --data ptb.test.txt.gz --by-order --json
     """
-    from chainrule.evaluation import by_order as orders
-    from chainrule.evaluation.characters import characters
-    from chainrule.evaluation.evaluate import evaluate as measure
-    from chainrule.runs import load
-    from chainrule.text.corpora import open_corpus
-    from chainrule.text.encoded import encode
+    from chainrule.verbs import evaluate as measure
 
-    loaded = load(run)
-    corpus = open_corpus(data, loaded.recipe.text)
-    encoded = encode(corpus, loaded.tokenizer, loaded.recipe.text)
-    found = measure(loaded.model, loaded.tokenizer, encoded, bootstrap=bootstrap, seed=seed,
-                    characters=characters(corpus, encoded))
-    if by_order:
-        found["by_order"] = orders.by_order(loaded.model, loaded.tokenizer, encoded)
+    found = measure(run, data, by_order=by_order, bootstrap=bootstrap, seed=seed)
     emit({"run": str(run), **found}, json, _show)
 
 

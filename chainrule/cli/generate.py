@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from chainrule.cli.console import Json, emit, say
+from chainrule.cli.console import Json, emit
 
 
 def generate(
@@ -34,36 +34,17 @@ def generate(
         chainrule generate runs/ptb5 --prompt "the company" --temperature 0.8 --top-p 0.95
         chainrule generate runs/ptb5 --prompt "the company" --beams 8 --num 2
     """
-    from chainrule.generation.generate import generate as write
-    from chainrule.generation.generate import readable_prompt, unseen_words
-    from chainrule.runs import load
+    from chainrule.generation.generate import readable_prompt
+    from chainrule.verbs import Sampling, opened
+    from chainrule.verbs import generate as write
 
-    strategy = _strategy(temperature, beams, length_penalty, seed)
-    filters = [{"name": name, option: value} for name, option, value in (
-        ("repetition_penalty", "penalty", repetition_penalty), ("temperature", "temperature", temperature or None),
-        ("top_k", "k", top_k), ("top_p", "p", top_p), ("min_p", "share", min_p)) if value is not None]
-    loaded = load(run)
-    if unseen := unseen_words(loaded.tokenizer, prompt):
-        say(f"the model never saw {', '.join(map(repr, unseen))}; it reads an unknown word instead.")
-    texts = write(loaded.model, loaded.tokenizer, prompt, num=num, max_tokens=max_tokens, strategy=strategy,
-                  filters=filters, stop=stop or ())
-    shown = readable_prompt(loaded.tokenizer, prompt)
+    sampling = Sampling(seed=seed, temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p,
+                        repetition_penalty=repetition_penalty, beams=beams, length_penalty=length_penalty)
+    loaded = opened(run)
+    texts = write(loaded, prompt, num=num, max_tokens=max_tokens, stop=stop or (), sampling=sampling)
     found = [{"text": text.text, "reason": text.reason, "log_prob": text.log_prob, "ids": text.ids,
               "tokens": [loaded.tokenizer.token(id) for id in text.ids]} for text in texts]
-    emit({"run": str(run), "prompt": shown, "texts": found}, json, _show)
-
-
-def _strategy(temperature: float | None, beams: int | None, length_penalty: float | None, seed: int | None
-              ) -> dict[str, Any]:
-    """The one that the options ask for; those that then do nothing are named."""
-    if beams is None and length_penalty is not None:
-        say("--length-penalty does nothing without --beams.")
-    if (beams is not None or temperature == 0) and seed is not None:
-        say("--seed does nothing here: nothing is drawn at random.")
-    if beams is not None:
-        penalty = {} if length_penalty is None else {"length_penalty": length_penalty}
-        return {"name": "beam", "beams": beams, **penalty}
-    return {"name": "greedy"} if temperature == 0 else {"name": "sample", "seed": seed or 0}
+    emit({"run": str(run), "prompt": readable_prompt(loaded.tokenizer, prompt), "texts": found}, json, _show)
 
 
 def _show(found: dict[str, Any]) -> None:

@@ -103,9 +103,9 @@ def test_words_never_seen_are_named(folder, capsys):
 
 
 @pytest.mark.parametrize(("args", "sentence"), [
-    (["--length-penalty", "1"], "--length-penalty does nothing without --beams."),
-    (["--beams", "2", "--seed", "3"], "--seed does nothing here: nothing is drawn at random."),
-    (["--temperature", "0", "--seed", "3"], "--seed does nothing here: nothing is drawn at random."),
+    (["--length-penalty", "1"], "the length penalty does nothing without beams."),
+    (["--beams", "2", "--seed", "3"], "the seed does nothing here: nothing is drawn at random."),
+    (["--temperature", "0", "--seed", "3"], "the seed does nothing here: nothing is drawn at random."),
 ])
 def test_an_option_that_does_nothing_is_not_passed_over(folder, capsys, args, sentence):
     assert run(folder / "words", *args) == 0
