@@ -11,6 +11,7 @@ import errno
 import os
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from chainrule.errors import StorageError
@@ -64,15 +65,15 @@ def check_target(path: str | Path, *, replace: bool = False) -> None:
 
 def seal(folder: Path) -> dict[str, Entry]:
     """Gives every file the umask's mode, syncs it and lists it; the manifest is written last."""
-    files = {}
     mode = folder.stat().st_mode & 0o666  # mkdir has applied the umask to the folder
-    for path in sorted(folder.rglob("*")):
-        if path.is_dir():
-            sync(path)
-            continue
+    found = sorted(folder.rglob("*"))
+    paths = [path for path in found if not path.is_dir()]
+    for path in paths:
         os.chmod(path, mode)
-        sync(path)
-        files[path.relative_to(folder).as_posix()] = hashed(path)
+    with ThreadPoolExecutor(1) as disk:  # syncs while we hash
+        synced = disk.submit(lambda: [sync(path) for path in found])
+        files = {path.relative_to(folder).as_posix(): hashed(path) for path in paths}
+        synced.result()
     with (folder / NAME).open("xb") as file:
         file.write(manifest_bytes(files))
         file.flush()
