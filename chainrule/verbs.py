@@ -71,7 +71,7 @@ def evaluate(run: str | Path | LoadedRun, data: str | Path | Sequence[str | Path
 
 def generate(run: str | Path | LoadedRun, prompt: str = "", *, num: int = 1, max_tokens: int = 100,
              stop: Sequence[str] = (), sampling: Sampling | None = None) -> list[Generated]:
-    """Texts that go on from a prompt, e.g. `generate(run, "the", num=3, sampling=Sampling(temperature=0.8, seed=1))`."""
+    """Texts that go on from a prompt, e.g. `generate(run, "the", sampling=Sampling(temperature=0.8, seed=1))`."""
     from chainrule.generation.generate import generate as write
     from chainrule.generation.generate import unseen_words
 

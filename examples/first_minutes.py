@@ -5,15 +5,11 @@ Run it with `make demo`, or `python examples/first_minutes.py`. Everything it do
 
 from __future__ import annotations
 
-import lzma
 import time
 from pathlib import Path
 
 import chainrule
 from chainrule.cli.console import table
-from chainrule.text.corpora import open_corpus
-from chainrule.text.options import TextOptions
-from chainrule.text.split import split
 
 RECIPES = {"ngram": "words, order 5", "ngram-bytes": "bytes, order 8", "ngram-bpe": "2,048 byte pairs, order 6"}
 FOLDER = Path("runs/demo")
@@ -22,7 +18,8 @@ PROMPT = "The"
 
 def main() -> None:
     print("chainrule: three n-gram models of the Python language reference (pydoc), a tenth of it held out.\n")
-    rows, reports = [xz_row()], {}
+    rows: list[tuple] = []
+    reports = {}
     for recipe in RECIPES:
         print(f"  chainrule train {recipe} --data pydoc --out {FOLDER / recipe} split.valid=0.1")
         began = time.perf_counter()
@@ -47,15 +44,6 @@ def row(recipe: str, report: dict, seconds: float) -> tuple:
     comparable = valid["bits_per_byte_comparable"]
     return (recipe, RECIPES[recipe], f"{valid['bits_per_byte']:.3f}" if comparable else "not comparable*",
             f"{low:.3f} to {high:.3f}" if comparable else "", f"{sum(report['ngrams']):,}", f"{seconds:.1f}")
-
-
-def xz_row() -> tuple:
-    """What xz needs for the held-out text after it has seen the training text: a floor that everyone knows."""
-    began = time.perf_counter()
-    train, valid = (b"".join(chunk.data for chunk in part.chunks())
-                    for part in split(open_corpus("pydoc", TextOptions()), 0.1, 0))
-    more = len(lzma.compress(train + valid, preset=9)) - len(lzma.compress(train, preset=9))
-    return "xz -9", "(a compressor)", f"{8 * more / len(valid):.3f}", "", "", f"{time.perf_counter() - began:.1f}"
 
 
 if __name__ == "__main__":
