@@ -1,4 +1,4 @@
-"""Parsing the lines of an ARPA file; equals chainrule.counting.arpa.parse.parse_plainly."""
+"""Parsing the lines of an ARPA file and finding their contexts; equals chainrule.counting.arpa.parse and .trie."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numba import njit
 
 from chainrule.counting.arpa.numbers import POWERS
 from chainrule.counting.arpa.parse import Lookup, Rows, parse_plainly
+from chainrule.counting.arpa.trie import Keyed
 
 MOST_DIGITS = 15  # with at most 15 digits and 10^±22 a float64 division or product is rounded once, as float() rounds
 TAB, LINE, RETURN, SPACE, PLUS, MINUS, POINT, DIGIT, EXPONENT, CAPITAL_E = (ord(c) for c in "\t\n\r +-.0eE")
@@ -32,6 +33,29 @@ class FastParser:
         if _parse(data, top, vocabulary, rows.ids, rows.log_probs, rows.backoffs):
             return rows
         return parse_plainly(block, order, top=top, lookup=self.lookup)
+
+
+def search(level: Keyed, contexts: np.ndarray, words: np.ndarray, vocabulary_size: int) -> np.ndarray:
+    """Only among the keys of the context itself; equals chainrule.counting.arpa.trie.search_plainly."""
+    found = np.empty(len(words), np.int64)
+    _search(level.keys, level.starts, contexts, words, vocabulary_size, found)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _search(keys, starts, contexts, words, vocabulary_size, found):
+    for i in range(len(contexts)):
+        found[i] = -1
+        if contexts[i] >= 0:
+            wanted = contexts[i] * vocabulary_size + words[i]
+            low = np.int64(starts[contexts[i]])
+            left = np.int64(starts[contexts[i] + 1]) - low
+            while left > 1:  # halving without a branch: the last key ≤ wanted
+                half = left >> 1
+                low = low + half if keys[low + half] <= wanted else low
+                left -= half
+            if left > 0 and keys[low] == wanted:
+                found[i] = low
 
 
 @njit(cache=True, nogil=True)

@@ -18,7 +18,7 @@ from chainrule.counting.arpa.lines import Lines
 from chainrule.counting.arpa.numbers import to_natural
 from chainrule.counting.arpa.parse import BadLine, Rows, parse_plainly, shown
 from chainrule.counting.arpa.pipeline import in_order
-from chainrule.counting.arpa.trie import Keyed, Trie
+from chainrule.counting.arpa.trie import Keyed, Search, Trie, search_plainly
 from chainrule.counting.arpa.vocabulary import renumbered
 from chainrule.counting.counts import continuation_ids
 from chainrule.counting.table import Table
@@ -40,8 +40,8 @@ def read_arpa(path: str | Path) -> tuple[Table, list[str]]:
         lines = Lines(stream, Path(path))
         sizes = read_header(lines)
         words, first = _unigrams(lines, sizes)
-        trie = Trie(len(words), [first])
-        parse = _parser(words, sum(sizes))
+        parse, search = _ways(words, sum(sizes))
+        trie = Trie(len(words), search, [first])
         for n in range(2, len(sizes) + 1):
             trie.levels.append(_section(lines, n, sizes, trie, parse))
         read_end(lines)
@@ -65,8 +65,8 @@ def _unigrams(lines: Lines, sizes: list[int]) -> tuple[list[bytes], Keyed]:
     return renumbered(list(ids), log_probs, backoffs, lambda row, problem: lines.fail(begin + row, problem))
 
 
-def _parser(words: list[bytes], size: int) -> Parse:
-    """What turns blocks of n-grams into rows of ids."""
+def _ways(words: list[bytes], size: int) -> tuple[Parse, Search]:
+    """How blocks of lines are parsed and contexts found: plainly, or by kernels where there is enough to read."""
     ids = {word: i for i, word in enumerate(words)}
     ids.setdefault(b"<UNK>", ids[b"<unk>"])
 
@@ -74,10 +74,10 @@ def _parser(words: list[bytes], size: int) -> Parse:
         return map(ids.get, words, itertools.repeat(-1))
 
     if size < JIT_PAYS_FROM:
-        return lambda block, order, top: parse_plainly(block, order, top=top, lookup=lookup)
-    from chainrule.kernels.arpa_read import FastParser
+        return lambda block, order, top: parse_plainly(block, order, top=top, lookup=lookup), search_plainly
+    from chainrule.kernels.arpa_read import FastParser, search
 
-    return FastParser(ids, lookup)
+    return FastParser(ids, lookup), search
 
 
 def _section(lines: Lines, n: int, sizes: list[int], trie: Trie, parse: Parse) -> Keyed:
@@ -94,14 +94,14 @@ def _section(lines: Lines, n: int, sizes: list[int], trie: Trie, parse: Parse) -
     placed = _joined([_Placed.none(n), *in_order(work, read_blocks(lines, n, sizes[n - 1]))])
     contexts = _with_all_contexts(trie, placed)
     keys = continuation_ids(contexts, trie.vocabulary_size, placed.words)
-    if (keys[1:] > keys[:-1]).all():
-        return Keyed(keys, placed.log_probs, placed.backoffs)
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    repeated = np.flatnonzero(keys[1:] == keys[:-1]) + 1
-    if len(repeated):
-        lines.fail(begin + int(order[repeated].min()), f"this {n}-gram is in the file twice.")
-    return Keyed(keys, placed.log_probs[order], placed.backoffs[order])
+    log_probs, backoffs = placed.log_probs, placed.backoffs
+    if not (keys[1:] > keys[:-1]).all():
+        order = np.argsort(keys, kind="stable")
+        keys, log_probs, backoffs = keys[order], log_probs[order], backoffs[order]
+        repeated = np.flatnonzero(keys[1:] == keys[:-1]) + 1
+        if len(repeated):
+            lines.fail(begin + int(order[repeated].min()), f"this {n}-gram is in the file twice.")
+    return trie.keyed(n, keys, log_probs, backoffs)
 
 
 @dataclass(frozen=True)

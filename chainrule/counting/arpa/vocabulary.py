@@ -35,7 +35,8 @@ def renumbered(words: list[bytes], log_probs: np.ndarray, backoffs: np.ndarray,
     log_probs = np.append(log_probs, np.full(len(missing), -np.inf, np.float32))[order]
     backoffs = np.append(backoffs, np.zeros(len(missing), np.float32))[order]
     log_probs[1] = -np.inf
-    return [words[i] for i in order], Keyed(np.arange(len(words)), log_probs, backoffs)
+    level = Keyed(np.arange(len(words)), np.array([0, len(words)], np.uint32), log_probs, backoffs)
+    return [words[i] for i in order], level
 
 
 def _check_spelling(words: list[bytes], fail: Fail) -> None:
