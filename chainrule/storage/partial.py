@@ -8,7 +8,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 PATTERN = re.compile(r"\..+\.partial-[0-9]+-[0-9a-f]{8}")
@@ -22,9 +22,10 @@ def partial_folder(target: Path) -> Iterator[Path]:
         with ExitStack() as locks:
             while not path.exists():  # again if a sweeper was quicker than our lock
                 path.mkdir()
-                handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-                locks.callback(os.close, handle)
-                _locked(handle, fcntl.LOCK_EX)
+                with suppress(FileNotFoundError):
+                    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+                    locks.callback(os.close, handle)
+                    _locked(handle, fcntl.LOCK_EX)
             yield path
     finally:
         try:

@@ -71,9 +71,10 @@ def seal(folder: Path) -> dict[str, Entry]:
     for path in paths:
         os.chmod(path, mode)
     with ThreadPoolExecutor(1) as disk:  # syncs while we hash
-        synced = disk.submit(lambda: [sync(path) for path in found])
+        synced = disk.map(sync, found)
         files = {path.relative_to(folder).as_posix(): hashed(path) for path in paths}
-        synced.result()
+        for _ in synced:  # raises what a sync raised
+            continue
     with (folder / NAME).open("xb") as file:
         file.write(manifest_bytes(files))
         file.flush()
