@@ -1,17 +1,24 @@
 """The `kenlm` module reads what we write and scores sentences as we do."""
 
+import gzip
+from pathlib import Path
+
 import kenlm
 import numpy as np
 import pytest
 
+from chainrule.counting.arpa.read import read_arpa
 from chainrule.counting.arpa.write import write_arpa
 from chainrule.counting.count import count
 from chainrule.counting.entropy_pruning import prune_by_entropy
 from chainrule.counting.estimate import Marks, estimate
 from chainrule.counting.model import NGram
 from chainrule.counting.scratch import Scratch
+from chainrule.exchange import export
+from chainrule.jobs import train
 from chainrule.registry import build
 
+PTB = Path(__file__).parents[3] / "shared" / "data" / "ptb"
 UNKNOWN, START, END, SIZE, ORDER = 0, 1, 2, 307, 4
 ZERO = -50  # log10 of what is as good as impossible: −99 in the file, −∞ here
 WORDS = ["<unk>", "<s>", "</s>", *(f"{'é' * (i % 3)}wörd\u00a0{i}" for i in range(3, SIZE))]
@@ -84,3 +91,25 @@ def test_tokens_of_text_that_are_spelled_like_marks_do_not_disturb_kenlm(tmp_pat
     for ids in sentences(100):
         theirs = peer.score(" ".join(respelled[i] for i in ids))
         assert theirs == pytest.approx(model.score(np.array([[*ids, END]])).sum() / np.log(10), abs=1e-3)
+
+
+def test_an_order_longer_than_the_text_is_an_empty_section_that_kenlm_reads(tmp_path):
+    counts = count(np.array([3, 4, END], np.int32), 5, 5, start=START, end=END)
+    method = build("counting/smoothing", "modified_kneser_ney")
+    table = estimate(counts, method, Marks(START, END, UNKNOWN, True), prune=[0], scratch=Scratch(), say=print)
+    assert write_arpa(table, WORDS[:5], tmp_path / "model.arpa") == [5, 3, 2, 1, 0]
+    ours = NGram(read_arpa(tmp_path / "model.arpa")[0]).score(np.array([[3, 4, END]])).sum() / np.log(10)
+    assert kenlm.Model(str(tmp_path / "model.arpa")).score(" ".join(WORDS[3:5])) == pytest.approx(ours, abs=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not PTB.exists(), reason="the Penn Treebank is not beside this checkout")
+def test_kenlm_finds_the_literatures_perplexity_on_the_penn_treebank(tmp_path):
+    """KN5 has 141.2 (Mikolov et al. 2011, ICASSP, table 1); 82,430 tokens with </s>."""
+    train("ngram", PTB / "ptb.train.txt.gz", tmp_path / "run", overrides=["model.order=5", "tokenizer.name=words"])
+    export(tmp_path / "run", "arpa", tmp_path / "model.arpa")
+    peer = kenlm.Model(str(tmp_path / "model.arpa"))
+    lines = gzip.open(PTB / "ptb.test.txt.gz", "rt").read().splitlines()
+    tokens = sum(len(line.split()) + 1 for line in lines)
+    assert tokens == 82_430
+    assert 10 ** (-sum(map(peer.score, lines)) / tokens) == pytest.approx(141.1862, abs=1e-3)
