@@ -43,12 +43,14 @@ def test_one_flipped_bit_in_any_file_is_found_and_the_file_named(run, name):
 
 
 def test_any_flipped_bit_in_the_manifest_is_found(run):
-    for position in range((run / NAME).stat().st_size):
-        for bit in {position % 8, (3 * position + 5) % 8}:
-            flip(run / NAME, position, bit)
-            with pytest.raises(StorageError, match="MANIFEST.json: (not a manifest|differs from its own|version)"):
-                open_run(run)
-            flip(run / NAME, position, bit)
+    content = (run / NAME).read_bytes()
+    for position in range(len(content)):
+        damaged = bytearray(content)
+        damaged[position] ^= 1 << (3 * position + position // 8) % 8
+        (run / NAME).write_bytes(damaged)
+        with pytest.raises(StorageError, match="MANIFEST.json: (not a manifest|differs from its own|version)"):
+            open_run(run)
+    (run / NAME).write_bytes(content)
     assert open_run(run).files
 
 
