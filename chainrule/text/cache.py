@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from chainrule.errors import StorageError
@@ -21,7 +22,8 @@ def cached(kind: str, key: str, fill: Callable[[Path], None]) -> Path:
     folder = home / key
     try:
         if _is_whole(folder):
-            os.utime(folder)
+            with suppress(OSError):  # a cache that may only be read is good enough
+                os.utime(folder)
             return folder
         home.mkdir(parents=True, exist_ok=True)
         sweep(home)

@@ -21,6 +21,7 @@ from chainrule.text.options import TextOptions
 from chainrule.text.units import SPACE
 
 CHUNK = 1 << 20
+HELD = 8 << 20  # bytes of one line that are kept to compare it with others
 IS_SPACE = np.isin(np.arange(256), list(SPACE))
 ODD = {"U+FFFD (replaced characters)": "\ufffd", "U+2028 (line separators)": "\u2028",
        "U+FEFF (inside the text)": "\ufeff", "U+00A0 (no-break spaces)": "\u00a0"}
@@ -56,7 +57,7 @@ class Tally:
         self.bytes = self.characters = self.words = self.lines = self.documents = self.longest = self.blank = 0
         self.crlf, self.byte, self.special = 0, np.zeros(256, np.int64), dict.fromkeys(ODD, 0)
         self.distinct = Distinct()
-        self.in_word, self.line = False, b""
+        self.in_word, self.line, self.skipped = False, b"", 0
 
     def add(self, chunk: Chunk) -> None:
         data = np.frombuffer(chunk.data, np.uint8)
@@ -72,6 +73,9 @@ class Tally:
         self._add_lines(chunk)
 
     def _add_lines(self, chunk: Chunk) -> None:
+        """Of a line that is longer than HELD only the end is kept, and how much went before it."""
+        if len(self.line) > HELD:
+            self.skipped, self.line = self.skipped + len(self.line) - 1, self.line[-1:]
         *whole, self.line = (self.line + chunk.data).split(b"\n")
         if chunk.ends_document and self.line:
             whole, self.line = [*whole, self.line], b""
@@ -79,7 +83,8 @@ class Tally:
         if not whole:
             return
         self.lines += len(whole)
-        self.longest = max(self.longest, max(map(len, whole)))
+        self.longest = max(self.longest, self.skipped + len(whole[0]), max(map(len, whole)))
+        self.skipped = 0
         filled = [line for line in whole if line.strip(SPACE)]
         self.blank += len(whole) - len(filled)
         self.distinct.add(filled)

@@ -55,6 +55,14 @@ def test_bad_bytes_are_a_problem_and_not_the_end():
     assert all("text.errors=replace" in row["command"] for row in found["suggestions"])
 
 
+def test_a_line_that_is_not_kept_whole_is_measured_whole(monkeypatch):
+    monkeypatch.setattr("chainrule.text.check.HELD", 10)
+    tally = Tally()
+    for chunk in corpus_of("x" * 100 + " y\n" + "z" * 50 + "\n").chunks(8):
+        tally.add(chunk)
+    assert (tally.longest, tally.lines, tally.words) == (102, 2, 3)
+
+
 def test_blank_text_is_a_problem():
     assert facts(" \n\n")["problem"].endswith("there is no text in it, only white space.")
     assert facts("")["suggestions"] == []

@@ -61,6 +61,22 @@ def test_a_pattern_or_folder_without_texts_is_an_error(tmp_path):
         open_corpus([])
 
 
+def test_a_name_that_no_file_can_have_is_an_error():
+    with pytest.raises(DataError, match=r"cannot be read \(File name too long\)"):
+        open_corpus("x" * 5000)
+    with pytest.raises(DataError, match="an empty name: no such file or folder"):
+        open_corpus("")
+
+
+def test_a_file_that_goes_away_is_named(tmp_path):
+    (tmp_path / "a.txt").write_text("hay")
+    corpus = open_corpus(tmp_path / "a.txt")
+    (tmp_path / "a.txt").unlink()
+    for ask in (corpus.fingerprint, lambda: text_of(corpus), lambda: corpus.size):
+        with pytest.raises(DataError, match=r"a\.txt: cannot be read \(No such file or directory\)"):
+            ask()
+
+
 def test_a_fingerprint_follows_content_and_options_and_not_the_name(tmp_path):
     for name, text in [("a.txt", "hay"), ("b.txt", "hay"), ("c.txt", "corn")]:
         (tmp_path / name).write_text(text)

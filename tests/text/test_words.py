@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from texts import corpus_of, lines_by_hand
 
@@ -34,6 +34,7 @@ def by_the_definition(text, min_count, size):
     return list(number), [id for line in lines for id in [*(number.get(word, 0) for word in line), 2]]
 
 
+@settings(max_examples=60)
 @given(text=TEXT, min_count=st.integers(1, 3), size=st.none() | st.integers(4, 6))
 def test_agrees_with_the_definition(text, min_count, size):
     vocabulary, ids = by_the_definition(text, min_count, size)

@@ -11,7 +11,7 @@ from typing import Protocol
 from chainrule.text.corpora.blocks import blocks
 from chainrule.text.corpora.conllu import read_conllu
 from chainrule.text.corpora.corpus import Chunk
-from chainrule.text.corpora.packing import unpacked_name
+from chainrule.text.corpora.packing import readable, unpacked_name
 from chainrule.text.corpora.records import read_csv, read_jsonl, read_parquet, read_tsv
 from chainrule.text.options import TextOptions
 
@@ -62,10 +62,11 @@ class FileSource:
         return str(self.path)
 
     def size(self) -> int:
-        return self.path.stat().st_size
+        with readable(self.path):
+            return self.path.stat().st_size
 
     def digest(self) -> str:
-        with self.path.open("rb") as stream:
+        with readable(self.path), self.path.open("rb") as stream:
             return f"{self.format} {self.path.suffix} {hashlib.file_digest(stream, 'sha256').hexdigest()}"
 
     def chunks(self, options: TextOptions, size: int) -> Iterator[Chunk]:

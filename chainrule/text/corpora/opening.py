@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +14,7 @@ from chainrule.errors import DataError, did_you_mean
 from chainrule.text.corpora.builtin import BUILTINS
 from chainrule.text.corpora.corpus import CHUNK, Chunk
 from chainrule.text.corpora.formats import FORMATS, FileSource, Source, format_of
+from chainrule.text.corpora.packing import readable
 from chainrule.text.options import TextOptions
 
 VERSION = "1"  # goes into fingerprints: change it when a reader gives other text for the same file
@@ -62,15 +64,17 @@ def open_corpus(spec: str | Path | Sequence[str | Path], options: TextOptions | 
 
 def _sources(spec: str | Path) -> list[Source]:
     path = Path(spec).expanduser()
-    if path.is_dir():
-        return _in_folder(path)
-    if path.exists():
-        return [FileSource(path, format_of(path) or ".txt")]
+    with readable(path):
+        if path.is_dir() and str(spec):
+            return _in_folder(path)
+        if path.exists() and str(spec):
+            return [FileSource(path, format_of(path) or ".txt")]
     if str(spec) in BUILTINS:
         return BUILTINS[str(spec)].sources()
     if glob.has_magic(str(path)):
         return _matching(path)
-    raise DataError(f"{spec}: no such file or folder, and no built-in corpus has that name.{_near(path)}")
+    raise DataError(f"{spec or 'an empty name'}: no such file or folder, and no built-in corpus has that name."
+                    f"{_near(path)}")
 
 
 def _in_folder(folder: Path) -> list[Source]:
@@ -93,6 +97,6 @@ def _hidden(path: Path, folder: Path) -> bool:
 
 
 def _near(path: Path) -> str:
-    siblings = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+    siblings = os.listdir(path.parent) if path.parent.is_dir() and os.access(path.parent, os.R_OK) else []
     hint = did_you_mean(path.name, [*siblings, *BUILTINS])
     return hint if "Did you mean" in hint else did_you_mean("", BUILTINS).replace("Known", "Built-in")

@@ -13,15 +13,15 @@ from typing import Any, BinaryIO
 from chainrule.errors import DataError
 
 
-def _open_zst(path: Path) -> Any:
+def _open_zst(path: Path, mode: str) -> Any:
     try:
         from compression import zstd  # the standard library's, from Python 3.14
     except ImportError:
         from backports import zstd
-    return zstd.open(path, "rb")
+    return zstd.open(path, mode)
 
 
-PACKINGS: dict[str, Callable[[Path], Any]] = {".gz": gzip.open, ".xz": lzma.open, ".zst": _open_zst}
+PACKINGS: dict[str, Callable[[Path, str], Any]] = {".gz": gzip.open, ".xz": lzma.open, ".zst": _open_zst}
 
 
 def unpacked_name(path: Path) -> str:
@@ -32,19 +32,26 @@ AGAIN = "Copy or download it again."
 
 
 @contextmanager
-def open_stream(path: Path) -> Iterator[BinaryIO]:
-    """The unpacked bytes; whatever breaks while they are read becomes a DataError that names the file."""
-    opener = PACKINGS.get(path.suffix.lower(), lambda p: p.open("rb"))
+def readable(path: Path) -> Iterator[None]:
+    """What the system says against reading a file becomes a DataError that names it."""
     try:
-        with opener(path) as stream:
-            yield stream
-    except EOFError:
-        raise DataError(f"{path}: the {path.suffix} file was cut: it ends too early. {AGAIN}") from None
-    except (gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
-        raise DataError(f"{path}: the {path.suffix} file is damaged ({error}). {AGAIN}") from None
+        yield
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error}).") from None
-    except Exception as error:
-        if type(error).__name__ == "ZstdError":
-            raise DataError(f"{path}: the .zst file is damaged ({error}). {AGAIN}") from None
-        raise
+
+
+@contextmanager
+def open_stream(path: Path) -> Iterator[BinaryIO]:
+    """The unpacked bytes; whatever breaks while they are read becomes a DataError that names the file."""
+    with readable(path):
+        try:
+            with PACKINGS.get(path.suffix.lower(), open)(path, "rb") as stream:
+                yield stream
+        except EOFError:
+            raise DataError(f"{path}: the {path.suffix} file was cut: it ends too early. {AGAIN}") from None
+        except (gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
+            raise DataError(f"{path}: the {path.suffix} file is damaged ({error}). {AGAIN}") from None
+        except Exception as error:
+            if type(error).__name__ == "ZstdError":  # imported only where a .zst is opened
+                raise DataError(f"{path}: the .zst file is damaged ({error}). {AGAIN}") from None
+            raise
