@@ -10,6 +10,7 @@ from chainrule.counting.table import Numbers, Table
 from chainrule.threads import frozen, side_by_side
 
 BLOCK = 1 << 13  # positions worked on at a time, one order after the other: their nodes stay in the cache
+LANES = 16  # searches that go in step
 PIECE = 32 * BLOCK  # positions handed to a thread at a time
 
 
@@ -82,17 +83,26 @@ def _number(values, books, k, i):
 
 @njit(cache=True, nogil=True)
 def _extend(words, starts, contexts, nodes, text, begin, size):
-    """nodes[i+1] = the continuation of contexts[i] by the word at i, or −1."""
-    for i in range(size):
-        context = contexts[i]
-        nodes[i + 1] = -1
-        if context >= 0:
-            low, left = np.int64(starts[context]), np.int64(starts[context + 1]) - np.int64(starts[context])
-            if left > 0:
-                word = text[begin + i]
-                while left > 1:  # halving without a branch: the last entry ≤ word
-                    half = left >> 1
-                    low = low + half if words[low + half] <= word else low
-                    left -= half
-                if words[low] == word:
-                    nodes[i + 1] = low
+    """nodes[i+1] = the continuation of contexts[i] by the word at i, or −1.
+
+    Searches go in step, LANES at a time: their cache misses overlap, where one search after the other would wait.
+    """
+    low, left = np.zeros(LANES, np.int64), np.zeros(LANES, np.int64)
+    for first in range(0, size, LANES):
+        lanes, longest = min(LANES, size - first), 0
+        for j in range(lanes):
+            context = contexts[first + j]
+            low[j], left[j] = 0, 0
+            if context >= 0:
+                low[j] = starts[context]
+                left[j] = np.int64(starts[context + 1]) - low[j]
+                longest = max(longest, left[j])
+        while longest > 1:  # halving without a branch: the last entry ≤ word
+            for j in range(lanes):
+                half = left[j] >> 1
+                low[j] += half if words[low[j] + half] <= text[begin + first + j] else 0
+                left[j] -= half
+            longest -= longest >> 1
+        for j in range(lanes):
+            found = left[j] > 0 and words[low[j]] == text[begin + first + j]
+            nodes[first + j + 1] = low[j] if found else -1

@@ -15,13 +15,16 @@ LINE = 10  # the byte that ends a line
 
 
 class WordTable:
-    """A hash table of spellings: each word's bytes are compared, so no two words are ever taken for one."""
+    """A hash table of spellings: whole spellings are compared, so no two words are ever taken for one.
+
+    A slot holds a word's first eight bytes and its length: most words are settled in one look.
+    """
 
     def __init__(self, spellings: Sequence[bytes]):
         self.offsets = np.concatenate([[0], np.cumsum([len(s) for s in spellings])]).astype(np.int64)
         self.bytes = np.frombuffer(b"".join(spellings) + b"\0", np.uint8)
         size = 1 << max(4, (2 * len(spellings)).bit_length())
-        self.slots = np.full(size, -1, np.int32)
+        self.slots = np.zeros((size, 2), np.uint64)  # the first eight bytes; the length and 1 + the word's id
         _fill(self.bytes, self.offsets, self.slots)
 
     def ids(self, text: bytes, unknown: int, end: int) -> np.ndarray:
@@ -53,17 +56,22 @@ def _cuts(text: bytes) -> list[tuple[int, int]]:
 @njit(cache=True, nogil=True)
 def _fill(spelled, offsets, slots):
     for word in range(len(offsets) - 1):
-        slot = _hash(spelled, offsets[word], offsets[word + 1]) & (len(slots) - 1)
-        while slots[slot] >= 0:
+        low, high = offsets[word], offsets[word + 1]
+        key = np.uint64(0)
+        for i in range(low, min(high, low + 8)):
+            key |= np.uint64(spelled[i]) << np.uint64(8 * (i - low))
+        slot = _hash(key, spelled, low, high) & (len(slots) - 1)
+        while slots[slot, 1]:
             slot = (slot + 1) & (len(slots) - 1)
-        slots[slot] = word
+        slots[slot, 0] = key
+        slots[slot, 1] = (np.uint64(high - low) << np.uint64(32)) | np.uint64(word + 1)
 
 
 @njit(cache=True, nogil=True)
-def _hash(data, low, high):
-    """FNV-1a, with its high bits folded down."""
-    h = np.uint64(14695981039346656037)
-    for i in range(low, high):
+def _hash(key, data, low, high):
+    """The first eight bytes are in the key; longer words add the others one by one."""
+    h = (key ^ np.uint64(high - low)) * np.uint64(0x9E3779B97F4A7C15)
+    for i in range(low + 8, high):
         h = (h ^ np.uint64(data[i])) * np.uint64(1099511628211)
     return np.int64((h ^ (h >> np.uint64(32))) & np.uint64(0x7FFFFFFF))
 
@@ -80,10 +88,13 @@ def _look_up(data, low, high, spaces, spelled, offsets, slots, unknown, end, ids
         elif spaces[byte]:
             i += 1
         else:
-            first = i
+            first, key, shift = i, np.uint64(0), np.uint64(0)
             while i < high and data[i] != LINE and not spaces[data[i]]:
+                if i - first < 8:
+                    key |= np.uint64(data[i]) << shift
+                    shift += np.uint64(8)
                 i += 1
-            ids[size] = _find(data, first, i, spelled, offsets, slots, unknown)
+            ids[size] = _find(key, data, first, i, spelled, offsets, slots, unknown)
             size += 1
     if high > low and data[high - 1] != LINE:
         ids[size] = end
@@ -92,18 +103,21 @@ def _look_up(data, low, high, spaces, spelled, offsets, slots, unknown, end, ids
 
 
 @njit(cache=True, nogil=True)
-def _find(data, low, high, spelled, offsets, slots, unknown):
-    slot = _hash(data, low, high) & (len(slots) - 1)
-    while slots[slot] >= 0:
-        word = slots[slot]
-        begin = offsets[word]
-        if offsets[word + 1] - begin == high - low:
-            same = True
-            for j in range(high - low):
-                if data[low + j] != spelled[begin + j]:
-                    same = False
-                    break
-            if same:
+def _find(key, data, low, high, spelled, offsets, slots, unknown):
+    slot = _hash(key, data, low, high) & (len(slots) - 1)
+    length = np.uint64(high - low)
+    while slots[slot, 1]:
+        if slots[slot, 0] == key and slots[slot, 1] >> np.uint64(32) == length:
+            word = np.int64(slots[slot, 1] & np.uint64(0xFFFFFFFF)) - 1
+            if high - low <= 8 or _same(data, low + 8, high, spelled, offsets[word] + 8):
                 return word
         slot = (slot + 1) & (len(slots) - 1)
     return unknown
+
+
+@njit(cache=True, nogil=True)
+def _same(data, low, high, spelled, begin):
+    for j in range(high - low):
+        if data[low + j] != spelled[begin + j]:
+            return False
+    return True
