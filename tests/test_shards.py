@@ -1,6 +1,7 @@
 """Counted parts, merged: the same bytes as one pass, whatever the tokenizer."""
 
 import filecmp
+import itertools
 
 import pytest
 
@@ -11,15 +12,16 @@ from chainrule.shards import count_part, train_on_parts
 
 @pytest.fixture
 def text(tmp_path):
-    lines = [f"the {a} of {b} {'<unk>' if i % 11 == 0 else 'is'} a {c}" for i, (a, b, c) in enumerate(
-        (a, b, c) for a in ("king", "queen", "é") for b in ("hearts", "spades", "日本") for c in ("card", "rule", "law"))]
+    triples = itertools.product(("king", "queen", "é"), ("hearts", "spades", "日本"), ("card", "rule", "law"))
+    lines = [f"the {a} of {b} {'<unk>' if i % 11 == 0 else 'is'} a {c}" for i, (a, b, c) in enumerate(triples)]
     path = tmp_path / "text.txt"
     path.write_text("\n".join(lines * 3) + "\n", encoding="utf-8")
     return str(path)
 
 
 @pytest.mark.parametrize("options", [
-    ["tokenizer.name=words"], ["tokenizer.name=words", "tokenizer.min_count=7"], ["tokenizer.name=words", "tokenizer.size=9"],
+    ["tokenizer.name=words"], ["tokenizer.name=words", "tokenizer.min_count=7"],
+    ["tokenizer.name=words", "tokenizer.size=9"],
     ["tokenizer.name=characters", "text.unit=line"], ["tokenizer.name=bytes", "text.unit=line"],
 ])
 def test_merged_parts_are_byte_for_byte_the_model_of_one_pass(tmp_path, text, options):

@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Level:
-    """All n-grams of one order: node u ends in words[u]; starts[u] … starts[u+1]−1 are its continuations one level up."""
+    """All n-grams of one order: node u ends in words[u]; starts[u] … starts[u+1]−1 continue it, one level up."""
 
     words: np.ndarray  # int32 (n,)
     counts: np.ndarray  # uint32 (n,): occurrences in the text

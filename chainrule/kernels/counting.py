@@ -9,7 +9,7 @@ from chainrule.counting.counts import Level
 
 
 def count_levels(text: np.ndarray, order: int, vocabulary_size: int, start: int, limit: int) -> list[Level]:
-    """An n-gram is a word and the (n−1)-gram after it: from positions sorted for n−1 to sorted for n is one bucket pass."""
+    """An n-gram is a word and the (n−1)-gram after it: one bucket pass takes positions sorted for n−1 to n."""
     occurrences = np.bincount(text[:limit], minlength=vocabulary_size).astype(np.uint32)
     words = np.arange(vocabulary_size, dtype=np.int32)
     positions = _by_word(text, vocabulary_size)

@@ -117,7 +117,7 @@ def _find(key, data, low, high, spelled, offsets, slots, unknown):
 
 @njit(cache=True, nogil=True)
 def _same(data, low, high, spelled, begin):
-    for j in range(high - low):
+    for j in range(high - low):  # noqa: SIM110, as Numba compiles no generators
         if data[low + j] != spelled[begin + j]:
             return False
     return True
