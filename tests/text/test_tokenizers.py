@@ -1,6 +1,7 @@
 """What all tokenizers promise: files that the `tokenizers` library reads, streams like whole texts, nothing lost."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -128,6 +129,13 @@ def test_the_cache_of_words_forgets_and_goes_on(monkeypatch):
     tokenizer = load_tokenizer_of(trained("byte_pair"))
     for text in ("the cows ate grass", "grass and hay (twice)", "the cows ate grass"):
         assert tokenizer.encode(text).tolist() == trained("byte_pair").encode(text).tolist()
+
+
+def test_threads_may_share_a_tokenizer():
+    tokenizer = load_tokenizer_of(trained("byte_pair"))
+    texts = [f"cows{i} eat{i % 7} grass{i * i}" for i in range(400)]
+    with ThreadPoolExecutor(8) as pool:
+        assert [tokenizer.decode(ids) for ids in pool.map(tokenizer.encode, texts)] == texts
 
 
 def load_tokenizer_of(tokenizer):

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import count, islice
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -128,19 +129,20 @@ class Cache:
     flat: np.ndarray
 
     def __init__(self, tokenizer: PieceTokenizer):
-        self.tokenizer = tokenizer
+        self.tokenizer, self.lock = tokenizer, Lock()  # threads share a tokenizer
         self._forget()
 
     def ids(self, words: Sequence[str]) -> np.ndarray:
         """The ids of all words, one after the other."""
-        if len(self.number) > WORDS:
-            self._forget()
-        known = len(self.number)
-        word = np.fromiter(map(self.number.__getitem__, words), np.int64, len(words))
-        self._learn([*islice(reversed(self.number), len(self.number) - known)][::-1])
-        length = self.length[word]
+        with self.lock:
+            if len(self.number) > WORDS:
+                self._forget()
+            known = len(self.number)
+            word = np.fromiter(map(self.number.__getitem__, words), np.int64, len(words))
+            self._learn([*islice(reversed(self.number), len(self.number) - known)][::-1])
+            first, length, flat = self.first[word], self.length[word], self.flat
         before = np.cumsum(length) - length
-        return self.flat[np.repeat(self.first[word] - before, length) + np.arange(length.sum())]
+        return flat[np.repeat(first - before, length) + np.arange(length.sum())]
 
     def _learn(self, new: list[str]) -> None:
         """Appends the ids of new words to the flat table."""
