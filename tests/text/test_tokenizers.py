@@ -156,6 +156,11 @@ def test_a_vocabulary_smaller_than_the_bytes_is_refused(name):
         build("text/tokenizers", {"name": name, "size": 258})
 
 
+def test_a_pair_must_be_seen_at_least_once():
+    with pytest.raises(OptionError, match=r"byte_pair\.min_count = 0, expected at least 1"):
+        build("text/tokenizers", {"name": "byte_pair", "min_count": 0})
+
+
 def test_characters_are_ordered_by_count_and_code_point():
     tokenizer = build("text/tokenizers", "characters").train(corpus_of("baa\nb☕a"), OPTIONS)
     assert [tokenizer.token(id) for id in range(3, 7)] == ["a", "b", "\n", "☕"]

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.errors import OptionError
 from chainrule.text.corpora.blocks import cut_text
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
@@ -21,6 +20,7 @@ from chainrule.text.tokenizers._layout import START_STOP, byte_spellings
 from chainrule.text.units import END, Stretch, stretches, unit_of
 
 STOP = "\udcff"  # how `surrogateescape` decodes END
+ALWAYS = 258  # the two marks and every byte
 SMALL = 1 << 14  # bytes handed to the trainer at a time: it takes 256 such texts at once
 WORDS = 1 << 19  # words whose pieces are remembered
 SYMBOLS = "\x80-\xbf×÷\u2000-\u2bff\u3000-\u303f\ufe00-\ufe6f\uff00-\uff0f\U0001f000-\U0001faff"
@@ -59,11 +59,6 @@ def texts(corpus: Corpus, options: TextOptions) -> Iterator[str]:
     for stretch in stretches(corpus, unit_of(options, keeps_space=True), options):
         for unit in stretch.data.split(END):
             yield from (piece.decode() for piece, _ in cut_text(unit, SMALL))
-
-
-def check_size(where: str, size: int) -> None:
-    if size <= 258:
-        raise OptionError(f"{where}.size", size, "more than 258", "256 bytes and two marks are always in it.")
 
 
 class PieceTokenizer(Tokenizer):

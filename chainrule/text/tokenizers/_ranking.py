@@ -12,7 +12,7 @@ def check(where: str, *, specials: int, min_count: int, size: int | None) -> Non
     if min_count < 1:
         raise OptionError(f"{where}.min_count", min_count, "at least 1", "1 keeps every token.")
     if size is not None and size <= specials:
-        raise OptionError(f"{where}.size", size, f"more than {specials}", f"The first {specials} are special tokens.")
+        raise OptionError(f"{where}.size", size, f"more than {specials}", f"{specials} tokens are always in it.")
 
 
 def ranked(counts: np.ndarray, by_spelling: np.ndarray, min_count: int, room: int | None) -> np.ndarray:

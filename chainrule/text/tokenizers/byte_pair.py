@@ -11,7 +11,8 @@ from chainrule.registry import part
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
 from chainrule.text.tokenizers._layout import START_STOP, byte_spellings
-from chainrule.text.tokenizers._pieces import PieceTokenizer, check_size, texts, untrained
+from chainrule.text.tokenizers._pieces import ALWAYS, PieceTokenizer, texts, untrained
+from chainrule.text.tokenizers._ranking import check
 
 
 @part
@@ -27,7 +28,7 @@ class BytePair:
     keeps_space = True
 
     def __post_init__(self) -> None:
-        check_size("byte_pair", self.size)
+        check("byte_pair", specials=ALWAYS, min_count=self.min_count, size=self.size)
 
     def train(self, corpus: Corpus, options: TextOptions) -> PieceTokenizer:
         from tokenizers import models, trainers

@@ -11,7 +11,8 @@ from chainrule.registry import part
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
 from chainrule.text.tokenizers._layout import START_STOP, byte_spellings
-from chainrule.text.tokenizers._pieces import PieceTokenizer, check_size, texts, untrained
+from chainrule.text.tokenizers._pieces import ALWAYS, PieceTokenizer, texts, untrained
+from chainrule.text.tokenizers._ranking import check
 
 DECIMALS = 5  # threads add up in any order: further digits differ from run to run
 RARE = 257 * 0.0001  # the library gives unseen bytes the lowest score, and 0.0001 more to each next one, in any order
@@ -29,7 +30,7 @@ class Unigram:
     keeps_space = True
 
     def __post_init__(self) -> None:
-        check_size("unigram", self.size)
+        check("unigram", specials=ALWAYS, min_count=1, size=self.size)
 
     def train(self, corpus: Corpus, options: TextOptions) -> PieceTokenizer:
         from tokenizers import models, trainers
