@@ -170,7 +170,7 @@ def test_a_treebank_without_text_lines_gives_its_words(tmp_path):
         read(path)
 
 
-@given(text=st.text(st.characters(codec="utf-8"), max_size=60), size=st.integers(4, 30))
+@given(text=st.text(st.characters(codec="utf-8"), max_size=32), size=st.integers(4, 30))
 def test_chunks_put_together_are_the_text_however_it_is_cut(text, size):
     corpus = corpus_of(text)
     chunks = list(corpus.chunks(size))

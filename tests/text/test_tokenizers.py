@@ -22,7 +22,8 @@ OPTIONS = TextOptions()
 SAMPLE = ("The cows' milk isn't bad, they'd say: 12345 cows ate   grass\n\n  and hay (twice)…\r\n"
           "naïve café — “quoted” 日本語 ☕👩‍🌾 x\u00a0y\u2028z ⟨s⟩ <s> <unk>\n\tdef f(x):\n\t\treturn x\0\n") * 40
 KEEPING = ["bytes", "byte_pair", "characters", "unigram"]
-TEXT = st.text(st.sampled_from("ab'st  \n\n\t\r\0é日\u00a0\u2028—1☕.⟨s⟩<") | st.characters(codec="utf-8"), max_size=60)
+# at most 32 characters: more control bytes than that are refused as binary
+TEXT = st.text(st.sampled_from("ab'st  \n\n\t\r\0é日\u00a0\u2028—1☕.⟨s⟩<") | st.characters(codec="utf-8"), max_size=32)
 
 
 def trained(name):
@@ -84,9 +85,9 @@ def test_lossless_means_that_decode_undoes_encode(name, text):
 
 @settings(max_examples=60)
 @pytest.mark.parametrize("name", KEEPING)
-@given(text=TEXT.filter(lines_by_hand), size=st.integers(4, 40), unit=st.sampled_from(["line", "document"]))
+@given(text=TEXT.map(lambda text: text.replace("\ufeff", "")).filter(lines_by_hand), size=st.integers(4, 40),
+       unit=st.sampled_from(["line", "document"]))
 def test_a_stream_gives_the_ids_of_the_whole_text_wherever_it_is_cut(name, text, size, unit):
-    text = text.removeprefix("\ufeff")
     tokenizer, corpus = trained(name), corpus_of(text, blank_lines="keep")
     stream = tokenizer.stream(stretches(corpus, unit, corpus.options, size), corpus, corpus.options)
     units = [text] if unit == "document" else lines_by_hand(text, keep_blank=True)

@@ -15,7 +15,7 @@ from chainrule.text.options import TextOptions
 from chainrule.text.units import stretches
 
 OPTIONS = TextOptions()
-TEXT = st.text(st.sampled_from("aab  \n\t\0é\u00a0\u2028<unk>"), max_size=60).filter(lambda t: lines_by_hand(t))
+TEXT = st.text(st.sampled_from("aab  \n\t\0é\u00a0\u2028<unk>"), max_size=32).filter(lambda t: lines_by_hand(t))
 
 
 def words_of(line):
