@@ -1,0 +1,79 @@
+"""What the documents point to exists: links, files, recipes, parts, options and verbs; and what exists is described."""
+
+import re
+
+import pytest
+from documents import DOCUMENTS, ROOT, blocks
+
+from chainrule.cli.app import verbs
+from chainrule.recipe import load_recipe, shipped
+from chainrule.registry import kinds, names
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+TEXTS = {path: path.read_text(encoding="utf-8") for path in DOCUMENTS}
+ALL = "\n".join(TEXTS.values())
+GUIDES = "\n".join(text for path, text in TEXTS.items() if path.parent.name == "docs" or path.name == "README.md")
+CHOICES = {"counting/smoothing": r"model\.smoothing(?:\.name)?=(\w+)", "text/tokenizers": r"tokenizer(?:\.name)?=(\w+)",
+           "formats": r"--to (\w+)"}
+
+
+def anchors(text):
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_link_leads_somewhere(path):
+    for target in LINK.findall(TEXTS[path]):
+        if re.match(r"https?:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        there = (path.parent / name).resolve() if name else path
+        assert there.exists(), f"{path.name}: {target}"
+        if anchor:
+            assert anchor in anchors(there.read_text(encoding="utf-8")), f"{path.name}: {target}"
+
+
+def test_every_file_of_the_package_that_is_named_exists():
+    named = set(re.findall(r"`((?:chainrule|tests|examples|benchmarks|docs)/[\w./]+\.\w+)`", ALL))
+    assert named and not [name for name in named if not (ROOT / name).exists()]
+
+
+def test_every_recipe_that_is_named_exists():
+    named = set(re.findall(r"(?:chainrule (?:train|recipes)|--recipe) ([a-z][\w-]*)(?![\w.-])", ALL))
+    assert named >= set(shipped()) and named <= set(shipped())
+
+
+@pytest.mark.parametrize("kind", CHOICES)
+def test_every_part_that_is_named_exists(kind):
+    named = set(re.findall(CHOICES[kind], ALL))
+    assert named and named <= set(names(kind))
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_every_part_is_described(kind):
+    assert not [name for name in names(kind) if f"`{name}`" not in GUIDES]
+
+
+def test_every_verb_is_described():
+    assert not [verb for verb in verbs() if f"chainrule {verb}" not in GUIDES]
+
+
+@pytest.mark.parametrize("recipe", shipped())
+def test_every_option_of_a_recipe_is_described(recipe):
+    options = load_recipe(recipe).model_dump(mode="json")
+    named = [f"{section}.{key}" for section in ("text", "split", "model") for key in options[section]]
+    assert not [name for name in named if f"`{name}" not in GUIDES]
+
+
+def test_the_tree_of_the_house_is_as_it_is():
+    """Every folder of the package stands in the tree on the architecture page, and nothing else does."""
+    page = ROOT / "docs" / "architecture.md"
+    tree = next(block.text for block in blocks(page) if block.text.startswith("chainrule/"))
+    shown = set(re.findall(r"^  ([\w/]+)/ ", tree, re.MULTILINE))
+    package = ROOT / "chainrule"
+    folders = {path.relative_to(package).as_posix() for path in package.rglob("*")
+               if path.is_dir() and "__pycache__" not in path.parts}
+    assert shown == folders
+    files = set(re.findall(r"([\w]+\.py)", tree))
+    assert files == {path.name for path in package.glob("*.py") if not path.name.startswith("__")}
