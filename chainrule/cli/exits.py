@@ -22,6 +22,7 @@ PARSING_ERROR = typer.BadParameter.__mro__[2]  # ClickException; typer has moved
 
 def guarded(command: Callable[[], Any]) -> int:
     """Runs a command; the exit code it deserves. A person sees one line, with CHAINRULE_DEBUG=1 also the traceback."""
+    _open_streams()
     speak_plainly()
     signal.signal(signal.SIGTERM, _stop)  # so that `kill` cleans up as Ctrl-C does
     try:
@@ -39,6 +40,13 @@ def guarded(command: Callable[[], Any]) -> int:
         if isinstance(error, OSError):
             _drop_output()
         return code
+
+
+def _open_streams() -> None:
+    """A stream that the caller closed (`2>&-`) is the null device: nothing meant for it may end up in another."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 (it stays open as long as the process)
 
 
 def explained(error: BaseException) -> tuple[int, str]:

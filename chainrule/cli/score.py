@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def score(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
-    file: Annotated[str, typer.Argument(help="Text, packed or not; - is standard input.")],
+    file: Annotated[str, typer.Argument(help="Text, packed or not; - is standard input, and a pipe will do.")],
     tokens: Annotated[bool, typer.Option("--tokens", help="Also each token by itself.")] = False,
     json: Json = False,
 ) -> None:
@@ -72,11 +73,12 @@ def _lines(loaded: LoadedRun, file: str) -> Iterator[list[str]]:
     from chainrule.evaluation.score import lines_of
     from chainrule.text.corpora import open_corpus
 
-    if file != "-":
+    if file != "-" and not Path(file).is_fifo():
         yield from lines_of(open_corpus(file, loaded.recipe.text))
         return
     with tempfile.NamedTemporaryFile(suffix=".txt") as copy:  # the readers want a file: they may look at it twice
-        shutil.copyfileobj(sys.stdin.buffer, copy)
+        with open(file, "rb") if file != "-" else nullcontext(sys.stdin.buffer) as pipe:
+            shutil.copyfileobj(pipe, copy)
         copy.flush()
         try:
             yield from lines_of(open_corpus(copy.name, loaded.recipe.text))

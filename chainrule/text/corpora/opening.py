@@ -68,6 +68,9 @@ def _sources(spec: str | Path) -> list[Source]:
         if path.is_dir() and str(spec):
             return _in_folder(path)
         if path.exists() and str(spec):
+            if not path.is_file():
+                raise DataError(f"{spec}: a pipe or a device, expected a file, since text is read more than once. "
+                                "Save it in a file first.")
             return [FileSource(path, format_of(path) or ".txt")]
     if str(spec) in BUILTINS:
         return BUILTINS[str(spec)].sources()
