@@ -10,7 +10,7 @@ any text, and how many seconds something took may differ. Words after `console` 
     slow     needs the public data sets in ../shared/data, as `data/`: only run with `pytest -m slow`
 
 A block that begins with ```python is run too, as a doctest where it has `>>>`; one document's blocks share their names,
-and `pydoc` after `python` means the same.
+and `pydoc` after `python` means the same. A block of any language with `file=NAME` is written to that file instead.
 """
 
 import doctest
@@ -41,7 +41,13 @@ class Block:
     line: int
 
     def exit_code(self) -> int:
-        return next((int(word.removeprefix("exit=")) for word in self.words if word.startswith("exit=")), 0)
+        return int(self._said("exit=") or 0)
+
+    def file(self) -> str | None:
+        return self._said("file=")
+
+    def _said(self, what: str) -> str | None:
+        return next((word.removeprefix(what) for word in self.words if word.startswith(what)), None)
 
     def steps(self) -> list[tuple[str, list[str]]]:
         """Each command of a console block with the lines it is shown to print."""
@@ -95,7 +101,10 @@ def play(path: Path, folder: Path, *, slow: bool = False) -> Iterator[tuple[Bloc
     """Runs a document's blocks in order; gives each command's block, text, shown and printed lines."""
     names: dict[str, object] = {"__name__": "__main__"}
     for block in blocks(path):
-        if block.language == "python":
+        if name := block.file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(block.text, encoding="utf-8")
+        elif block.language == "python":
             run_python(block, path.name, names)
         if block.language != "console" or ("slow" in block.words and not slow):
             continue
