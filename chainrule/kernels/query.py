@@ -9,9 +9,8 @@ from chainrule.counting.quantized import Quantized
 from chainrule.counting.table import Numbers, Table
 from chainrule.threads import frozen, side_by_side
 
-BLOCK = 1 << 13  # positions worked on at a time, one order after the other: their nodes stay in the cache
-LANES = 16  # searches that go in step
-PIECE = 32 * BLOCK  # positions handed to a thread at a time
+BLOCK = 1 << 11  # positions worked on at a time, one order after the other: their nodes stay in the cache
+PIECE = 1 << 16  # positions handed to a thread at a time
 
 
 def score_stream(table: Table, text: np.ndarray) -> np.ndarray:
@@ -47,27 +46,25 @@ def _apart(levels: list[Numbers]) -> tuple[tuple[np.ndarray, ...], tuple[np.ndar
 def _score(text, start, end, first, words, log_probs, prob_books, backoffs, backoff_books, starts, total, low, high):
     """Scores positions low … high−1; begins `order`−1 positions earlier, to know the contexts."""
     orders = len(words)
-    nodes = np.full((orders + 1, BLOCK + 1), -1, np.int64)  # column 0 is the position before the block
-    nodes[0, 0] = start
+    nodes = np.full((orders + 1, BLOCK + 1), -1, np.int64)  # column i + 1: the n-grams that end at i; column 0: before
     begin = max(0, low - orders)
     while begin < high:
         size = min(BLOCK, high - begin)
-        for i in range(size):
-            word = text[begin + i]
-            nodes[0, i + 1] = start if word == end else word
-            if begin + i >= low:
-                total[begin + i] = first[word]
+        nodes[0, 1:size + 1] = text[begin:begin + size]
         for k in range(orders):
-            _extend(words[k], starts[k], nodes[k], nodes[k + 1], text, begin, size)
-            for i in range(size):
-                if begin + i >= low:
-                    node, context = nodes[k + 1, i + 1], nodes[k, i]
-                    if node >= 0:
-                        total[begin + i] = _number(log_probs[k], prob_books, k, node)
-                    elif context >= 0:
-                        total[begin + i] += _number(backoffs[k], backoff_books, k, context)
-                if text[begin + i] == end:
-                    nodes[k + 1, i + 1] = -1  # what comes next begins a unit
+            _extend(words[k], starts[k], nodes[k], nodes[k + 1], text, begin, size, end, start if k == 0 else -1)
+        for i in range(max(0, low - begin), size):
+            fresh = begin + i == 0 or text[begin + i - 1] == end
+            value, k = np.float32(0), orders
+            while k > 0 and nodes[k, i + 1] < 0:  # down to the longest n-gram that is stored
+                k -= 1
+                context = nodes[k, i] if not fresh else start if k == 0 else -1
+                if context >= 0:
+                    value += _number(backoffs[k], backoff_books, k, context)
+            if k > 0:
+                total[begin + i] = value + _number(log_probs[k - 1], prob_books, k - 1, nodes[k, i + 1])
+            else:
+                total[begin + i] = value + first[text[begin + i]]
         for k in range(orders + 1):
             nodes[k, 0] = nodes[k, size]
         begin += size
@@ -82,27 +79,21 @@ def _number(values, books, k, i):
 
 
 @njit(cache=True, nogil=True)
-def _extend(words, starts, contexts, nodes, text, begin, size):
-    """nodes[i+1] = the continuation of contexts[i] by the word at i, or −1.
+def _extend(words, starts, contexts, nodes, text, begin, size, end, fresh):
+    """nodes[i+1] = the continuation of contexts[i] by the word at i, or −1; where a unit begins the context is `fresh`.
 
-    Searches go in step, LANES at a time: their cache misses overlap, where one search after the other would wait.
+    Where to look is fetched for the whole block before anything is searched: those cache misses overlap.
     """
-    low, left = np.zeros(LANES, np.int64), np.zeros(LANES, np.int64)
-    for first in range(0, size, LANES):
-        lanes, longest = min(LANES, size - first), 0
-        for j in range(lanes):
-            context = contexts[first + j]
-            low[j], left[j] = 0, 0
-            if context >= 0:
-                low[j] = starts[context]
-                left[j] = np.int64(starts[context + 1]) - low[j]
-                longest = max(longest, left[j])
-        while longest > 1:  # halving without a branch: the last entry ≤ word
-            for j in range(lanes):
-                half = left[j] >> 1
-                low[j] += half if words[low[j] + half] <= text[begin + first + j] else 0
-                left[j] -= half
-            longest -= longest >> 1
-        for j in range(lanes):
-            found = left[j] > 0 and words[low[j]] == text[begin + first + j]
-            nodes[first + j + 1] = low[j] if found else -1
+    lows, counts = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    for i in range(size):
+        context = fresh if begin + i == 0 or text[begin + i - 1] == end else contexts[i]
+        if context >= 0:
+            lows[i] = starts[context]
+            counts[i] = np.int64(starts[context + 1]) - lows[i]
+    for i in range(size):
+        low, left, word = lows[i], counts[i], text[begin + i]
+        while left > 1:  # halving without a branch: the last entry ≤ word
+            half = left >> 1
+            low = low + half if words[low + half] <= word else low
+            left -= half
+        nodes[i + 1] = low if left == 1 and words[low] == word else -1
