@@ -1,0 +1,1 @@
+"""Whole models: a sentence of sublayers between an embedding and a head."""

@@ -1,0 +1,108 @@
+"""A stack as a language model: what every family satisfies, in torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from chainrule.models import state as states
+from chainrule.models.stack import Stack, StackState
+
+SCORED_AT_ONCE = 1 << 22  # logits in memory at a time, when whole texts are scored
+
+
+@dataclass(frozen=True)
+class LanguageState:
+    """What has been read: the stack's state, the hidden state of the last token, and the tokens of the window."""
+
+    stack: StackState
+    hidden: Tensor  # (B, D)
+    ids: Tensor  # (B, tokens in the window), <s> included
+
+
+class NeuralLanguageModel(nn.Module):
+    """p(w_t | w_<t) = softmax(head(stack(<s> w_<t))).
+
+    Where the context is bounded, texts are read in windows: when one is full, the last half of it begins the next. A
+    token's window depends on its place alone, so stepping and scoring agree.
+    """
+
+    def __init__(self, stack: Stack, start: int):
+        super().__init__()
+        self.stack, self.start_id = stack, start
+        self.vocabulary_size = len(stack.embedding.weight)
+        bounded = any(letter in "sx" for letter in stack.letters) or stack.position.context is not None
+        self.window = stack.shape.context if bounded else None
+
+    @torch.inference_mode()
+    def start(self, batch: int) -> LanguageState:
+        device = self.stack.embedding.weight.device
+        ids = torch.full((batch, 1), self.start_id, dtype=torch.long, device=device)
+        return self._read(self._fresh(batch), ids, ids)
+
+    @torch.inference_mode()
+    def log_probs(self, state: LanguageState) -> Tensor:
+        return self.stack.head(state.hidden).float().log_softmax(-1)
+
+    @torch.inference_mode()
+    def advance(self, state: LanguageState, ids: Tensor) -> LanguageState:
+        new = ids.to(state.ids)[:, None]
+        window = torch.cat([state.ids, new], dim=1)
+        if self.window is None:
+            return self._read(state.stack, new, window[:, -1:])
+        if window.shape[1] > self.window:  # a full window: its last half begins the next
+            window = window[:, self.stride:]
+            return self._read(self._fresh(len(window)), window, window)
+        return self._read(state.stack, new, window)
+
+    @torch.inference_mode()
+    def pick(self, state: LanguageState, rows: Any) -> LanguageState:
+        return states.pick(state, torch.as_tensor(rows, device=state.ids.device))
+
+    @torch.inference_mode()
+    def score(self, ids: Tensor) -> Tensor:
+        ids = ids.to(self.stack.embedding.weight.device).long()
+        text = torch.cat([ids.new_full((len(ids), 1), self.start_id), ids], dim=1)
+        if self.window is None or text.shape[1] <= self.window + 1:
+            return self._scored(text[:, :-1], text[:, 1:])
+        return self._in_windows(text)
+
+    @property
+    def stride(self) -> int:
+        """By how much the window moves on when it is full."""
+        assert self.window is not None
+        return max(1, self.window // 2)
+
+    def _fresh(self, batch: int) -> StackState:
+        return self.stack.start(batch, min(self.window or 1, 64))
+
+    def _read(self, before: StackState, ids: Tensor, window: Tensor) -> LanguageState:
+        hidden, after = self.stack(ids, before)
+        assert after is not None
+        return LanguageState(after, hidden[:, -1], window)
+
+    def _scored(self, read: Tensor, wanted: Tensor) -> Tensor:
+        """(B, T): ln p of each wanted token; rows are taken a few at a time, so that logits never exist whole."""
+        rows = max(1, SCORED_AT_ONCE // (self.vocabulary_size * read.shape[1]))
+        found = []
+        for some_read, some_wanted in zip(read.split(rows), wanted.split(rows), strict=True):
+            hidden, _ = self.stack(some_read)
+            pieces = [self.stack.head(h).float().log_softmax(-1).gather(-1, w[..., None])[..., 0] for h, w in zip(
+                hidden.split(max(1, SCORED_AT_ONCE // (self.vocabulary_size * len(hidden))), dim=1),
+                some_wanted.split(max(1, SCORED_AT_ONCE // (self.vocabulary_size * len(hidden))), dim=1), strict=True)]
+            found.append(torch.cat(pieces, dim=1))
+        return torch.cat(found)
+
+    def _in_windows(self, text: Tensor) -> Tensor:
+        """A long text: the first window whole, of each later one only what the one before has not scored."""
+        assert self.window is not None
+        found = [self._scored(text[:, :self.window], text[:, 1:self.window + 1])]
+        keep = self.window - self.stride
+        for begin in range(self.stride, text.shape[1] - 1 - keep, self.stride):
+            read, wanted = text[:, begin:begin + self.window], text[:, begin + 1:begin + self.window + 1]
+            found.append(self._scored(read[:, :wanted.shape[1]], wanted)[:, keep:])
+        return torch.cat(found, dim=1)
+

@@ -1,0 +1,1 @@
+"""What neural models are made of: one idea a file, each usable with any other."""

@@ -1,0 +1,3 @@
+"""One dropout a file."""
+
+PARTS = "dropout"

@@ -1,0 +1,24 @@
+"""Variational dropout: the same mask at every time step."""
+
+import torch
+from torch import Tensor, nn
+
+from chainrule.registry import part
+
+
+@part
+class Variational(nn.Module):
+    """y_t = x_t ⊙ m / (1 − rate), one mask m for all t of a sequence.
+
+    Gal & Ghahramani 2016, arXiv:1512.05287.
+    """
+
+    def __init__(self, *, rate: float = 0.0):
+        super().__init__()
+        self.rate = rate
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not (self.rate and self.training):
+            return x
+        mask_BD = torch.empty(x.shape[0], 1, x.shape[2], dtype=x.dtype, device=x.device).bernoulli_(1 - self.rate)
+        return x * mask_BD / (1 - self.rate)

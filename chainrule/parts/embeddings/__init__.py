@@ -1,0 +1,3 @@
+"""One embedding a file."""
+
+PARTS = "embedding"

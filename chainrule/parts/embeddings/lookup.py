@@ -1,0 +1,24 @@
+"""Token embeddings: a table with a row for each token."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from chainrule.registry import part
+
+
+@part
+class Lookup(nn.Module):
+    """x = scale · E[w]; E starts as N(0, deviation²).
+
+    scale "root" is √D, as in Vaswani et al. 2017, arXiv:1706.03762, §3.4.
+    """
+
+    def __init__(self, vocabulary_size: int, width: int, *, deviation: float = 0.02, scale: str = "one"):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(vocabulary_size, width).normal_(0.0, deviation))
+        self.scale = width**0.5 if scale == "root" else 1.0
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = F.embedding(ids, self.weight)
+        return x if self.scale == 1.0 else x * self.scale

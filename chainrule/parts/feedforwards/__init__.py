@@ -1,0 +1,3 @@
+"""One feedforward a file."""
+
+PARTS = "feedforward"

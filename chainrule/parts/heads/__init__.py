@@ -1,0 +1,3 @@
+"""One head a file."""
+
+PARTS = "head"

@@ -1,0 +1,3 @@
+"""One mixer a file."""
+
+PARTS = "mixer"

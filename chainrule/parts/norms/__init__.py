@@ -1,0 +1,3 @@
+"""One norm a file."""
+
+PARTS = "norm"

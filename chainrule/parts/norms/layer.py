@@ -1,0 +1,23 @@
+"""Layer normalization."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from chainrule.registry import part
+
+
+@part
+class LayerNorm(nn.Module):
+    """y = g ⊙ (x − μ) / √(σ² + ε) + b, with mean and variance over the width; g starts at 1, b at 0.
+
+    Ba, Kiros & Hinton 2016, arXiv:1607.06450, eq. 4; ε inside the root.
+    """
+
+    def __init__(self, width: int, *, epsilon: float = 1e-5, bias: bool = True):
+        super().__init__()
+        self.gain, self.epsilon = nn.Parameter(torch.ones(width)), epsilon
+        self.bias = nn.Parameter(torch.zeros(width)) if bias else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.layer_norm(x, x.shape[-1:], self.gain, self.bias, self.epsilon)

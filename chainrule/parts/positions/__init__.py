@@ -1,0 +1,3 @@
+"""One position a file."""
+
+PARTS = "position"

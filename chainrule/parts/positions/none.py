@@ -1,0 +1,9 @@
+"""No positions: for models that know time by themselves."""
+
+from chainrule.parts.positions._position import Position
+from chainrule.registry import part
+
+
+@part
+class NoPosition(Position):
+    """Recurrence, convolution and windows need none; causal attention can make do (Haviv et al. 2022, arXiv:2203.16634)."""

@@ -1,0 +1,3 @@
+"""One wiring a file."""
+
+PARTS = "wiring"
