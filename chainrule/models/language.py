@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from chainrule.models import state as states
 from chainrule.models.stack import Stack, StackState
+from chainrule.parts import state as states
 
 SCORED_AT_ONCE = 1 << 22  # logits in memory at a time, when whole texts are scored
 

@@ -10,7 +10,7 @@ from typing import Any
 from torch import Tensor, arange, nn
 
 from chainrule.models.pattern import sublayers
-from chainrule.models.state import Reading
+from chainrule.parts.state import Reading
 from chainrule.registry import build
 
 Choice = str | Mapping[str, Any]
@@ -57,7 +57,7 @@ class Sublayer(nn.Module):
         super().__init__()
         self.mixes = letter != "f"
         kind = "parts/mixers" if self.mixes else "parts/feedforwards"
-        self.body = build(kind, getattr(shape, letter), shape.width, depth)
+        self.body: Any = build(kind, getattr(shape, letter), shape.width, depth)
         self.wiring = build("parts/wirings", shape.wiring, partial(build, "parts/norms", shape.norm, shape.width),
                             partial(build, "parts/dropouts", shape.dropout), depth)
 
@@ -80,12 +80,13 @@ class Stack(nn.Module):
         self.sublayers = nn.ModuleList(Sublayer(letter, shape, len(letters)) for letter in letters)
         last = self.sublayers[-1].wiring
         self.norm = build("parts/norms", shape.norm if getattr(last, "ends_with_norm", False) else "none", shape.width)
-        self.head = build("parts/heads", shape.head, shape.width, self.embedding)
+        self.head = build("parts/heads", shape.head, shape.width, self.embedding.weight)
 
     def start(self, batch: int, room: int) -> StackState:
         """The state before the first token; caches have room for so many."""
         like = self.embedding.weight
-        states = (layer.body.start(batch, room, like) if layer.mixes else None for layer in self.sublayers)
+        layers: Any = self.sublayers
+        states = (layer.body.start(batch, room, like) if layer.mixes else None for layer in layers)
         return StackState(tuple(states), 0)
 
     def forward(self, ids: Tensor, state: StackState | None = None, reading: Reading | None = None

@@ -13,6 +13,8 @@ HOUSE = [  # from the top; the rooms of one floor may import each other
     {"text"},
     {"runs"},
     {"counting"},
+    {"parts"},
+    {"models"},
     {"evaluation"},
     {"generation"},
     {"jobs", "exchange"},  # the verbs as functions; they reach the families by name

@@ -1,5 +1,7 @@
 """The plain feedforward: two linear maps with an activation between them."""
 
+from collections.abc import Callable
+
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -7,7 +9,7 @@ from chainrule.errors import OptionError, did_you_mean
 from chainrule.parts.linear import Linear
 from chainrule.registry import part
 
-ACTIVATIONS = {
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu, "gelu": F.gelu, "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "silu": F.silu,
     "tanh": lambda x: x.tanh(), "sigmoid": lambda x: x.sigmoid(), "relu_squared": lambda x: F.relu(x).square(),
     "identity": lambda x: x,

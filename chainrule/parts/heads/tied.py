@@ -13,10 +13,10 @@ class Tied(nn.Module):
     Press & Wolf 2017, arXiv:1608.05859; Inan et al. 2017, arXiv:1611.01462.
     """
 
-    def __init__(self, width: int, embedding: nn.Module, *, bias: bool = False):
+    def __init__(self, width: int, embedding: Tensor, *, bias: bool = False):
         super().__init__()
-        self.weight = embedding.weight
-        self.bias = nn.Parameter(torch.zeros(len(embedding.weight))) if bias else None
+        self.weight = embedding
+        self.bias = nn.Parameter(torch.zeros(len(embedding))) if bias else None
 
     def forward(self, hidden: Tensor) -> Tensor:
         return nn.functional.linear(hidden, self.weight, self.bias)

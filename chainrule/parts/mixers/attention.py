@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from chainrule.errors import OptionError
-from chainrule.models.state import Reading
 from chainrule.parts.linear import Linear
+from chainrule.parts.state import Reading
 from chainrule.registry import part
 from chainrule.watching import note, watched
 
@@ -62,7 +62,8 @@ class Attention(nn.Module):
     def _projected(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """(B, H, T, E) queries, (B, groups, T, E) keys and values."""
         split = [n * self.head_width for n in (self.heads, self.groups, self.groups)]
-        q, k, v = (part.unflatten(-1, (-1, self.head_width)).transpose(1, 2) for part in self.inward(x).split(split, -1))
+        q, k, v = (each.unflatten(-1, (-1, self.head_width)).transpose(1, 2)
+                   for each in self.inward(x).split(split, -1))
         return q, k, v
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, q_pos: Tensor, k_pos: Tensor, reading: Reading) -> Tensor:

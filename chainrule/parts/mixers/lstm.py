@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from chainrule.models.state import Reading
+from chainrule.parts.state import Reading
 from chainrule.registry import part
 
 
@@ -32,9 +32,11 @@ class LSTM(nn.Module):
         self.cell = nn.LSTM(width, width, batch_first=True)
         self.forget = forget
         with torch.no_grad():
-            for bias in (self.cell.bias_ih_l0, self.cell.bias_hh_l0):
-                bias.zero_()
-            self.cell.bias_ih_l0[width:2 * width] = forget
+            for name, bias in self.cell.named_parameters():
+                if name.startswith("bias"):
+                    bias.zero_()
+                if name == "bias_ih_l0":
+                    bias[width:2 * width] = forget
 
     def start(self, batch: int, room: int, like: Tensor) -> LSTMState:
         zero = like.new_zeros(batch, self.cell.hidden_size)

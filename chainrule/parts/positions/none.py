@@ -6,4 +6,4 @@ from chainrule.registry import part
 
 @part
 class NoPosition(Position):
-    """Recurrence, convolution and windows need none; causal attention can make do (Haviv et al. 2022, arXiv:2203.16634)."""
+    """Recurrence, convolution and windows make do; so can causal attention (Haviv et al. 2022, arXiv:2203.16634)."""

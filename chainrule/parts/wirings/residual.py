@@ -12,7 +12,7 @@ from chainrule.registry import part
 class Residual(nn.Module):
     """y = x + dropout(f(x)).
 
-    He et al. 2016, arXiv:1512.03385, eq. 1; through the depth of recurrent networks as in Wu et al. 2016, arXiv:1609.08144.
+    He et al. 2016, arXiv:1512.03385, eq. 1; in the depth of recurrent networks, Wu et al. 2016, arXiv:1609.08144.
     """
 
     def __init__(self, norm: Callable[[], nn.Module], dropout: Callable[[], nn.Module], depth: int):
