@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from chainrule.errors import StorageError
 from chainrule.plain import plain_json
 from chainrule.protocols import LanguageModel
 from chainrule.recipe import Recipe, load_recipe
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from chainrule.text.tokenizer import Tokenizer
 
 RECIPE, TOKENIZER, REPORT, METRICS = "recipe.yaml", "tokenizer.json", "report.json", "metrics.jsonl"
-ENVIRONMENT, CARD = "environment.json", "README.md"
+ENVIRONMENT, CARD, COUNTS = "environment.json", "README.md", "counts.safetensors"
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ def load(run: str | Path) -> LoadedRun:
     from chainrule.text.tokenizer import load_tokenizer
 
     folder = open_run(run)
+    if COUNTS in folder.files:
+        raise StorageError(f"{run}: holds counts, not a model. Make one with chainrule merge {run} --out RUN.")
     recipe = load_recipe(folder.file(RECIPE))
     tokenizer = load_tokenizer(folder.file(TOKENIZER))
     family: Any = find("families", recipe.family)

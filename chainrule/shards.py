@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +20,7 @@ from chainrule.jobs import Job, finish
 from chainrule.plain import plain_json
 from chainrule.recipe import Recipe, load_recipe, make_recipe
 from chainrule.registry import build
-from chainrule.runs import RECIPE, REPORT, TOKENIZER
+from chainrule.runs import COUNTS, RECIPE, REPORT, TOKENIZER
 from chainrule.storage import check_target, open_run, write_run
 from chainrule.storage.tensors import open_tensors, save_tensors
 from chainrule.text.corpora import open_corpus
@@ -27,7 +29,7 @@ from chainrule.text.split import part as part_of
 from chainrule.text.tokenizer import load_tokenizer
 from chainrule.text.units import unit_of
 
-COUNTS = "counts.safetensors"
+log = logging.getLogger("chainrule")
 Part = tuple[Counts, Any, Recipe]  # counts, the tokenizer of their ids, the recipe they are meant for
 
 
@@ -48,8 +50,8 @@ def count_part(data: str, out: Path, *, part: str = "1/1", recipe: str = "ngram"
         unit = unit_of(resolved.text, keeps_space=trainer.keeps_space)
         known, encoded = fit_and_encode(part_of(corpus, *_numbers(part), unit), trainer, resolved.text)
     counts, _ = counted(encoded, known, resolved.model, out.absolute().parent)
-    report = {"tokens": len(encoded.ids), "units": encoded.units, "bytes": int(encoded.bytes.sum()),
-              "ngrams": [len(level) for level in counts.levels]}
+    report = {"part": part, "text": corpus.fingerprint(), "tokens": len(encoded.ids), "units": encoded.units,
+              "bytes": int(encoded.bytes.sum()), "ngrams": [len(level) for level in counts.levels]}
 
     def fill(folder: Path) -> None:
         _save(folder, counts)
@@ -72,6 +74,7 @@ def train_on_parts(folders: Sequence[str | Path], out: str | Path, *, overrides:
         first_counts, _, first = parts[0]
         if (counts.order, recipe.text, recipe.tokenizer) != (first_counts.order, first.text, first.tokenizer):
             raise UsageError(f"{folder} was counted with another order, text or tokenizer option than {folders[0]}.")
+    _check_parts(folders)
     recipe = make_recipe(parts[0][2].model_dump(mode="json"), overrides)
     if recipe.model.order != parts[0][0].order:
         raise OptionError("model.order", recipe.model.order, f"the order of the counts, {parts[0][0].order}",
@@ -84,6 +87,23 @@ def train_on_parts(folders: Sequence[str | Path], out: str | Path, *, overrides:
     held_out = None if corpus is None else encode(corpus, tokenizer, recipe.text).ids
     trained = from_counts(job, counts, tokenizer, scratch, held_out)
     return finish(job, trained, out, force=force)
+
+
+def _check_parts(folders: Sequence[str | Path]) -> None:
+    """No part may be counted twice; a part that is missing is named."""
+    seen: dict[tuple[str, str], str | Path] = {}
+    for folder in folders:
+        report = json.loads((Path(folder) / REPORT).read_text(encoding="utf-8"))
+        own = report["text"], report["part"]
+        if own in seen:
+            raise UsageError(f"{seen[own]} and {folder} hold the same part {report['part']} of the same text.")
+        seen[own] = folder
+    for text in {text for text, _ in seen}:
+        here = {part for other, part in seen if other == text}
+        for n in {part.split("/")[1] for part in here}:
+            missing = [f"{i}/{n}" for i in range(1, int(n) + 1) if f"{i}/{n}" not in here]
+            if missing:
+                log.info(f"the text is not whole: part {', '.join(missing)} of it is missing.")
 
 
 def merged(parts: Sequence[Part], trainer: Any, scratch: Scratch) -> tuple[Counts, Any]:

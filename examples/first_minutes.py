@@ -30,7 +30,8 @@ def main() -> None:
     print("\nLower is better. * The word model reads unseen words as <unk> and so predicts less than the text:\n"
           f"its perplexity, {reports['ngram']['valid']['perplexity']:,.0f}, compares only with other word models.")
     for recipe in ("ngram", "ngram-bpe"):
-        print(f"\n  chainrule generate {FOLDER / recipe} --prompt \"{PROMPT}\" --num 3 --seed 7 --temperature 0.7")
+        print(f"\n  chainrule generate {FOLDER / recipe} --prompt \"{PROMPT}\" --num 3 --seed 7 "
+              "--temperature 0.7 --max-tokens 40")
         how = chainrule.Sampling(seed=7, temperature=0.7)
         for generated in chainrule.generate(FOLDER / recipe, PROMPT, num=3, max_tokens=40, sampling=how):
             print(f"    {PROMPT}{' '.join(generated.text.split(chr(10)))}")

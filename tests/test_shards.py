@@ -7,6 +7,7 @@ import pytest
 
 from chainrule.errors import StorageError, UsageError
 from chainrule.jobs import train
+from chainrule.runs import load
 from chainrule.shards import count_part, train_on_parts
 
 
@@ -62,3 +63,15 @@ def test_what_cannot_be_merged_is_refused_in_a_sentence(tmp_path, text):
     with pytest.raises(UsageError, match="--part = '4/3'|part = '4/3', expected"):
         count_part(text, tmp_path / "x", part="4/3")
     assert not (tmp_path / "run").exists() and not (tmp_path / "x").exists()
+
+
+def test_a_part_is_not_counted_twice_and_a_missing_one_is_named(tmp_path, text, caplog):
+    for i in (1, 2):
+        count_part(text, tmp_path / str(i), part=f"{i}/3", overrides=["model.order=2"])
+    with pytest.raises(UsageError, match="hold the same part 1/3 of the same text"):
+        train_on_parts([tmp_path / "1", tmp_path / "2", tmp_path / "1"], tmp_path / "run")
+    with caplog.at_level("INFO", logger="chainrule"):
+        train_on_parts([tmp_path / "1", tmp_path / "2"], tmp_path / "run")
+    assert "part 3/3 of it is missing" in caplog.text
+    with pytest.raises(StorageError, match="holds counts, not a model"):
+        load(tmp_path / "1")

@@ -6,7 +6,7 @@ from chainrule.cli.console import Json, emit, table
 
 
 def corpora(json: Json = False) -> None:
-    """Lists the built-in corpora: names that stand for a text wherever a path may stand.
+    """List the built-in corpora: names that stand for a text wherever a path may stand.
 
     Examples:
 

@@ -8,12 +8,12 @@ import typer
 
 from chainrule.cli.console import Json, emit, say, table
 
-data = typer.Typer(help="Looks at a text before training on it.")
+data = typer.Typer(help="Look at a text before training on it.")
 
 
 @data.callback()
 def _data() -> None:
-    """Looks at a text before training on it."""
+    """Look at a text before training on it."""
 
 
 @data.command("check")

@@ -26,13 +26,15 @@ def train(
         chainrule train ngram --data pydoc --out runs/pydoc
         chainrule train ngram --data corpus/ --out runs/chars model.order=8 tokenizer.name=characters
     """
+    from chainrule.cli.stepping import shown_steps
     from chainrule.errors import UsageError
     from chainrule.jobs import train as train_run
 
     if not data or out is None:
         missing = "--data SPEC" if not data else "--out RUN"
         raise UsageError(f"train needs {missing}, for example: chainrule train {recipe} --data pydoc --out runs/first")
-    report = train_run(recipe, data, out, valid=valid, overrides=overrides or (), force=force)
+    with shown_steps():
+        report = train_run(recipe, data, out, valid=valid, overrides=overrides or (), force=force)
     emit({"run": str(out), **report}, json, lambda found: _show(found, out))
 
 
@@ -50,12 +52,21 @@ def _rows(report: dict[str, Any]) -> list[tuple[str, str]]:
     for key, value in report.items():
         match value:
             case dict() if key == "valid":
-                rows.append(("validation", f"perplexity {value['perplexity']:,.2f}, "
-                                           f"{value['bits_per_byte']:.4f} bits per byte, {value['tokens']:,} tokens"))
+                note = "" if value["bits_per_byte_comparable"] else " (not comparable: the tokens lose text)"
+                rows.append(("validation", f"perplexity {value['perplexity']:,.2f}, {value['bits_per_byte']:.4f} bits "
+                                           f"per byte{note}, {value['tokens']:,} tokens"))
             case dict():
-                rows.append((key, ", ".join(f"{k} {v}" for k, v in value.items())))
+                if value:
+                    rows.append((key, ", ".join(f"{k} {_short(v)}" for k, v in value.items())))
             case list():
                 rows.append((key, ", ".join(f"{v:,}" if isinstance(v, int) else str(v) for v in value)))
             case _:
                 rows.append((key, f"{value:,}" if isinstance(value, int) else str(value)))
     return rows
+
+
+def _short(value: Any) -> str:
+    """Long lists by their ends: report.json has them whole."""
+    if isinstance(value, list) and len(value) > 8:
+        return f"[{value[0]}, … {len(value) - 2} more …, {value[-1]}]"
+    return str(value)

@@ -13,7 +13,7 @@ from chainrule.evaluation.totals import Totals, Units, block_totals, unit_totals
 from chainrule.protocols import LanguageModel, Tokenizer
 
 FEW_UNITS = 30  # below this many, the bootstrap draws blocks of tokens
-BLOCK = 256  # tokens
+BLOCK = 256  # tokens, or fewer where the text is so short that there would be few blocks
 BIT = math.log(2)  # nats
 
 
@@ -29,12 +29,12 @@ def evaluate(model: LanguageModel, tokenizer: Tokenizer, encoded: Units, *, boot
                           "The model was trained with another tokenizer.")
     units = len(encoded.ends)
     groups = (unit_totals(model, tokenizer, encoded) if units >= FEW_UNITS
-              else block_totals(model, tokenizer, encoded, BLOCK))
+              else block_totals(model, tokenizer, encoded, max(1, min(BLOCK, len(encoded.ids) // FEW_UNITS))))
     total = groups.summed()
     return {
         "units": units, **metrics(total),
         "bits_per_byte_comparable": encoded.lost == 0 and int(total.unknown) == 0,
-        "bits_per_character": ratio(total.nll / BIT, characters) if characters else None,
+        "bits_per_character": float(ratio(total.nll / BIT, characters)) if characters else None,
         "interval": intervals(groups, bootstrap, seed) if bootstrap else None,
     }
 
@@ -44,10 +44,10 @@ def metrics(total: Totals) -> dict[str, Any]:
     return {
         "tokens": int(total.tokens), "unknown": int(total.unknown), "impossible": int(total.impossible),
         "bytes": round(float(total.bytes)), "nll": float(total.nll),
-        "perplexity": exp(ratio(total.nll, total.tokens)),
-        "perplexity_excluding_unknown": exp(ratio(total.known_nll, total.tokens - total.unknown)),
-        "entropy": ratio(total.nll / BIT, total.tokens),
-        "bits_per_byte": ratio(total.nll / BIT, total.bytes),
+        "perplexity": float(exp(ratio(total.nll, total.tokens))),
+        "perplexity_excluding_unknown": float(exp(ratio(total.known_nll, total.tokens - total.unknown))),
+        "entropy": float(ratio(total.nll / BIT, total.tokens)),
+        "bits_per_byte": float(ratio(total.nll / BIT, total.bytes)),
     }
 
 

@@ -25,6 +25,7 @@ from chainrule.text.encoded import Encoded, encode, fit_and_encode
 
 WEIGHTS = "model.safetensors"
 PROGRAM = 200 << 20  # bytes that Python and the kernels take before any counting
+LEAST = PROGRAM + (100 << 20)
 log = logging.getLogger("chainrule")
 
 
@@ -44,6 +45,13 @@ class NGramFamily:
         vocabulary: Literal["auto", "open", "closed"] = "auto"  # open: <unk> has a probability
         memory: Size = 1536 << 20  # bytes; larger texts are counted in pieces on the disk
         compact: bool = False  # 16 bits for each number
+
+        @field_validator("memory")
+        @classmethod
+        def room_to_work(cls, memory: int) -> int:
+            if memory < LEAST:
+                raise ValueError(f"at least {LEAST >> 20}M, as Python and the kernels themselves take {PROGRAM >> 20}M")
+            return memory
 
         @field_validator("prune")
         @classmethod

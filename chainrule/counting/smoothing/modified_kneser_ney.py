@@ -15,7 +15,9 @@ FALLBACK = (0.0, 0.5, 1.0, 1.5)
 
 @part
 class ModifiedKneserNey:
-    r"""p(w|h) = (a(hw) − D_{a(hw)}) / a(h·) + γ(h) p(w|h′),   γ(h) = Σ_w D_{a(hw)} / a(h·)
+    r"""Kneser–Ney with three discounts an order, interpolated: the method to take unless another is known to be better.
+
+    p(w|h) = (a(hw) − D_{a(hw)}) / a(h·) + γ(h) p(w|h′),   γ(h) = Σ_w D_{a(hw)} / a(h·)
 
     D_j = j − (j+1) Y n_{j+1} / n_j  for j = 1, 2, 3+,   Y = n₁ / (n₁ + 2n₂)
     Chen & Goodman 1998, TR-10-98, eq. 26; below the top order a counts distinct left neighbors. What order 1

@@ -81,8 +81,9 @@ def _sources(spec: str | Path) -> list[Source]:
 
 
 def _in_folder(folder: Path) -> list[Source]:
-    found = sorted(path for path in folder.rglob("*")
-                   if path.is_file() and format_of(path) and not _hidden(path, folder))
+    runs = {path.parent for path in folder.rglob("MANIFEST.json")}  # models are no text, though they hold .jsonl
+    found = sorted(path for path in folder.rglob("*") if path.is_file() and format_of(path)
+                   and not _hidden(path, folder) and runs.isdisjoint(path.parents))
     if not found:
         raise DataError(f"{folder}: no file in this folder has a known ending ({', '.join(FORMATS)}, packed or not).")
     return [FileSource(path, format_of(path) or ".txt") for path in found]
