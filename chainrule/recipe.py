@@ -76,6 +76,8 @@ def make_recipe(data: Mapping[str, Any], overrides: Sequence[str] = (), *, sourc
         plain.pop("model", None)  # another family's options mean nothing here
     schema, problems = _schema_of(new_family)
     problems += apply_overrides(plain, schema, changes)
+    if plain.get("description") == data.get("description") and (changed_words := _changes_of_model(overrides)):
+        plain["description"] = f"{data.get('description', '')} Changed: {changed_words}.".strip()
     plain.setdefault("model", {})
     try:
         recipe = schema.model_validate_json(json.dumps(plain), strict=True)
@@ -85,6 +87,11 @@ def make_recipe(data: Mapping[str, Any], overrides: Sequence[str] = (), *, sourc
         changed = {path for path, _ in changes}
         raise Problems(problems, [_line(problem, changed, source, lines or {}) for problem in problems])
     return recipe
+
+
+def _changes_of_model(overrides: Sequence[str]) -> str:
+    """Overrides that make another model than the description says."""
+    return ", ".join(word for word in overrides if word.split(".")[0].split("=")[0] in ("model", "tokenizer"))
 
 
 def recipe_path(name_or_path: str | Path) -> Path:
