@@ -1,3 +1,3 @@
-"""One dropout a file."""
+"""What is left out while training, one rule a file."""
 
 PARTS = "dropout"

@@ -1,3 +1,3 @@
-"""One embedding a file."""
+"""How tokens become vectors, one way a file."""
 
 PARTS = "embedding"

@@ -1,3 +1,3 @@
-"""One feedforward a file."""
+"""What moves information along width, one feedforward a file."""
 
 PARTS = "feedforward"

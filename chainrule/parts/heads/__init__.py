@@ -1,3 +1,3 @@
-"""One head a file."""
+"""How vectors become logits, one head a file."""
 
 PARTS = "head"

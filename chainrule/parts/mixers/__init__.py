@@ -1,3 +1,3 @@
-"""One mixer a file."""
+"""What moves information along time, one mixer a file."""
 
 PARTS = "mixer"

@@ -1,3 +1,3 @@
-"""One norm a file."""
+"""What keeps numbers in range, one norm a file."""
 
 PARTS = "norm"

@@ -1,3 +1,3 @@
-"""One position a file."""
+"""How a model knows where a token stands, one way a file."""
 
 PARTS = "position"

@@ -1,3 +1,3 @@
-"""One wiring a file."""
+"""How a sublayer is put into the stream, one wiring a file."""
 
 PARTS = "wiring"
