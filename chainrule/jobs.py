@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from chainrule.text.tokenizer import Tokenizer
 
 log = logging.getLogger("chainrule")
+steps = logging.getLogger("chainrule.steps")  # at level DEBUG: the name of each step as it begins
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,7 @@ class _Timer:
         self.seconds, self.step = seconds, step
 
     def __enter__(self) -> None:
+        steps.debug(self.step)
         self.began = time.perf_counter()
 
     def __exit__(self, *_: object) -> None:

@@ -23,6 +23,7 @@ def merge(
 
         chainrule merge parts/1 parts/2 --out runs/merged model.smoothing=witten_bell
     """
+    from chainrule.cli.stepping import shown_steps
     from chainrule.errors import UsageError
     from chainrule.shards import train_on_parts
 
@@ -30,7 +31,8 @@ def merge(
         raise UsageError("merge needs --out RUN, for example: chainrule merge parts/* --out runs/merged")
     folders = [word for word in parts if "=" not in word]
     overrides = [word for word in parts if "=" in word]
-    report = train_on_parts(folders, out, overrides=overrides, valid=valid, force=force)
+    with shown_steps():
+        report = train_on_parts(folders, out, overrides=overrides, valid=valid, force=force)
 
     def show(found: dict) -> None:
         grams = ", ".join(f"{n:,}" for n in found["ngrams"])
