@@ -1,0 +1,57 @@
+"""Who waits for training sees the step it is at: a bar in a terminal, lines in a log file, nothing for quick work."""
+
+import os
+import pty
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from chainrule.cli import console
+from chainrule.cli.stepping import shown_steps
+from chainrule.jobs import train
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def text(tmp_path):
+    (tmp_path / "text.txt").write_text("the cat sat on the mat\n" * 5)
+    return tmp_path / "text.txt"
+
+
+def test_a_log_file_has_a_line_for_each_step_that_took_long(text, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(console, "QUIET_SECONDS", 0)
+    with shown_steps():
+        train("ngram", text, tmp_path / "run")
+    lines = [line for line in capsys.readouterr().err.splitlines() if "too little" not in line]
+    assert lines == [f"chainrule: {step}, after 0 s." for step in ("reading", "counting", "smoothing", "saving")]
+
+
+def test_quick_work_and_work_that_nobody_follows_says_nothing(text, tmp_path, capsys, monkeypatch):
+    with shown_steps():
+        train("ngram", text, tmp_path / "run")
+    monkeypatch.setattr(console, "QUIET_SECONDS", 0)
+    train("ngram", text, tmp_path / "other")
+    assert "after" not in capsys.readouterr().err
+
+
+def test_a_person_sees_the_steps_and_what_is_said_in_whole_lines(text, tmp_path):
+    command = [sys.executable, "-m", "chainrule", "train", "ngram", "--data", text, "--out", tmp_path / "run", "--json"]
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs,
+                               env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "200"})
+    os.close(theirs)
+    shown = "".join(read_all(ours))
+    assert process.communicate(timeout=60)[0].startswith(b'{"run": ') and process.returncode == 0
+    assert "saving" in shown
+    assert "chainrule: too little text" in shown
+
+
+def read_all(terminal):
+    """What appears on a terminal until its last writer has gone, which Linux tells as an error."""
+    with open(terminal, "rb", buffering=0) as file, suppress(OSError):
+        while data := file.read(4096):
+            yield data.decode(errors="replace")
