@@ -1,0 +1,120 @@
+"""Parameters and arithmetic of every part, counted on the meta device, where tensors have shapes and no memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from chainrule.models.pattern import sublayers
+from chainrule.models.stack import Shape, Stack
+from chainrule.parts.state import Reading
+
+HOME = "chainrule.parts."  # a part is a module whose class lives in a folder below
+
+
+@dataclass(frozen=True)
+class Part:
+    """One kind of part: how often it occurs, its parameters, and its FLOPs for one token."""
+
+    kind: str
+    name: str
+    times: int = 0
+    parameters: int = 0
+    forward: float = 0.0
+    training: float = 0.0  # forward and backward
+
+
+def counted(shape: Shape, vocabulary_size: int, context: int | None = None) -> list[Part]:
+    """Every kind of part in a stack with its head, in the order in which a token meets them.
+
+    A multiplication and an addition are two FLOPs. Matrix products and convolutions are counted, by
+    `torch.utils.flop_counter` while the parts run; what is done number by number (norms, activations, softmax) is not.
+    Causal attention counts as if every position saw the whole context, as in Kaplan et al. 2020, arXiv:2001.08361.
+    Sublayers with the same letter are alike, so one of each is run. On the meta device torch's LSTM and GRU are
+    products like all else; on a CPU they are one operation that the counter does not know.
+    """
+    times = Counter(sublayers(shape.pattern))
+    stack = on_meta(replace(shape, pattern="".join(times)), vocabulary_size)
+    tokens = context or shape.context
+    found: dict[tuple[str, str], Part] = {}
+    seen: set[nn.Parameter] = set()
+    for piece, often, run in _pieces(stack, times, tokens):
+        owners = list(_parts_of(piece))
+        for owner, own in owners:
+            fresh = set(own) - seen  # a tied matrix is counted where it is met first
+            seen |= fresh
+            _add(found, owner, times=often, parameters=often * sum(each.numel() for each in fresh))
+        forward, training = _flops(run)
+        _add(found, owners[0][0], forward=often * forward / tokens, training=often * training / tokens)
+    return [part for part in found.values() if part.parameters or part.forward]
+
+
+def parameters(shape: Shape, vocabulary_size: int) -> int:
+    """All of them; a tied matrix once."""
+    return sum(part.parameters for part in counted(shape, vocabulary_size, context=1))
+
+
+def on_meta(shape: Shape, vocabulary_size: int) -> Any:
+    """The stack, of any size, without memory for its numbers."""
+    with torch.device("meta"):
+        return Stack(shape, vocabulary_size)
+
+
+def _pieces(stack: Any, times: Counter[str], tokens: int) -> Iterator[tuple[nn.Module, int, Callable[[], Tensor]]]:
+    """What a token meets: the module, how often, and a call that runs it on one row of so many tokens."""
+    ids, positions = (torch.zeros(*size, dtype=torch.long, device="meta") for size in ((1, tokens), (tokens,)))
+    x = torch.zeros(1, tokens, stack.shape.width, device="meta", requires_grad=True)
+    reading = Reading(position=stack.position, source=x)
+    yield stack.embedding, 1, lambda: stack.embedding(ids)
+    yield stack.position, 1, lambda: stack.position.embed(x, positions)
+    for layer, often in zip(stack.sublayers, times.values(), strict=True):
+        yield layer, often, lambda layer=layer: layer(x, None, reading)[0]  # type: ignore[misc]
+    yield stack.norm, 1, lambda: stack.norm(x)
+    yield stack.head, 1, lambda: stack.head(x)
+
+
+def _flops(run: Callable[[], Tensor]) -> tuple[int, int]:
+    """Forward, and forward with backward."""
+    from torch.utils.flop_counter import FlopCounterMode
+
+    with FlopCounterMode(display=False) as counter:
+        y = run()
+        forward = counter.get_total_flops()
+        y.sum().backward()
+    return forward, counter.get_total_flops()
+
+
+def _parts_of(module: nn.Module) -> Iterator[tuple[tuple[str, str], list[nn.Parameter]]]:
+    """Kind and name of each part in a module, outermost first, with the parameters that belong to no part inside it."""
+    inner = [each for child in module.children() for each in _parts_of(child)]
+    own = list(module.parameters(recurse=False))
+    own += [each for child in module.children() if _name(child) is None for each in _loose(child)]
+    name = _name(module)
+    if name is not None:
+        yield name, own
+    yield from inner
+
+
+def _loose(module: nn.Module) -> Iterator[nn.Parameter]:
+    """Parameters below a module that is no part, down to the next part."""
+    yield from module.parameters(recurse=False)
+    for child in module.children():
+        if _name(child) is None:
+            yield from _loose(child)
+
+
+def _name(module: nn.Module) -> tuple[str, str] | None:
+    """("mixer", "attention") of a module that is a part; None of its inner parts, such as a linear map."""
+    path = type(module).__module__.removeprefix(HOME).split(".")
+    is_part = type(module).__module__.startswith(HOME) and len(path) == 2
+    return (path[0].removesuffix("s"), path[1]) if is_part else None
+
+
+def _add(found: dict[tuple[str, str], Part], name: tuple[str, str], **more: float) -> None:
+    old = found.setdefault(name, Part(*name))
+    found[name] = replace(old, **{key: getattr(old, key) + value for key, value in more.items()})

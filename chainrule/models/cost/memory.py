@@ -1,0 +1,138 @@
+"""Memory that training and decoding need, found by running the model on the meta device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
+
+from chainrule.models.cost.counting import on_meta
+from chainrule.models.pattern import sublayers
+from chainrule.models.stack import Shape
+
+
+@dataclass(frozen=True)
+class TrainingMemory:
+    """Bytes. Not included: the program itself, short-lived results inside an operation, and gaps of the allocator."""
+
+    weights: int
+    gradients: int
+    optimizer: int
+    activations: int  # what the forward pass keeps for the backward pass, for one micro-batch
+    logits: int  # of the tokens whose loss is computed at a time, with their gradients
+
+    @property
+    def total(self) -> int:
+        return sum(getattr(self, each.name) for each in fields(self))
+
+
+@dataclass(frozen=True)
+class DecodingMemory:
+    """Bytes for one sequence: what stays the same, and what each token adds."""
+
+    fixed: int
+    per_token: int
+
+
+def training_memory(shape: Shape, vocabulary_size: int, tokens: tuple[int, int], *,
+                    optimizer: Callable[[Any], Any] = torch.optim.AdamW, loss_tokens: int = 1024,
+                    precision: torch.dtype = torch.float32) -> TrainingMemory:
+    """For micro-batches of (rows, tokens). Weights and optimizer are float32; other precisions are those of autocast.
+
+    Autocast is taken as activations in its precision and one copy of the weights in it; what it leaves in float32
+    (norms, softmax) makes the truth a little larger.
+    """
+    weights, state = _weights_and_optimizer(shape, vocabulary_size, optimizer)
+    kept = activations(shape, vocabulary_size, tokens, precision)
+    copy = 0 if precision == torch.float32 else weights // 4 * precision.itemsize
+    logits = 2 * 4 * min(loss_tokens, tokens[0] * tokens[1]) * vocabulary_size
+    return TrainingMemory(weights, weights, state, kept + copy, logits)
+
+
+def activations(shape: Shape, vocabulary_size: int, tokens: tuple[int, int],
+                precision: torch.dtype = torch.float32) -> int:
+    """Bytes that the forward pass of a stack keeps for its backward pass, each storage once, without the weights.
+
+    Exact on a CPU but for torch's LSTM there: oneDNN keeps about twice what the equations need.
+    """
+    stack = on_meta(shape, vocabulary_size).to(precision)
+    with _FusedAttention():
+        return kept_bytes(stack, torch.zeros(tokens, dtype=torch.long, device="meta"))
+
+
+def kept_bytes(stack: Any, ids: Tensor) -> int:
+    """The same of a stack that is there, on any device: what autograd saves."""
+    own = {_key(each) for each in stack.parameters()}
+    kept: dict[int, Tensor] = {}
+
+    def pack(tensor: Tensor) -> Tensor:
+        kept.setdefault(_key(tensor), tensor)  # holding on to it, so that no later storage gets its address
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        stack(ids)
+    return sum(each.untyped_storage().nbytes() for key, each in kept.items() if key not in own)
+
+
+def decoding_memory(shape: Shape, vocabulary_size: int) -> DecodingMemory:
+    """What `Stack.start` sets aside for one row in float32."""
+    letters = sublayers(shape.pattern)
+    stack = on_meta(replace(shape, pattern="".join(dict.fromkeys(letters))), vocabulary_size)
+    fixed = grows = 0
+    for letter, layer in zip(dict.fromkeys(letters), stack.sublayers, strict=True):
+        if layer.mixes:
+            one, two = (sum(each.numel() * each.itemsize for each in _tensors(
+                layer.body.start(1, room, stack.embedding.weight))) for room in (1, 2))
+            fixed, grows = fixed + letters.count(letter) * (2 * one - two), grows + letters.count(letter) * (two - one)
+    return DecodingMemory(fixed, grows)
+
+
+def _weights_and_optimizer(shape: Shape, vocabulary_size: int, make: Callable[[Any], Any]) -> tuple[int, int]:
+    """Bytes of the weights, and of what the optimizer keeps once it has stepped."""
+    stack = on_meta(shape, vocabulary_size)
+    weights = list(stack.parameters())
+    for each in weights:
+        each.grad = torch.zeros_like(each)
+    stepper = make(weights)
+    stepper.step()
+    kept = [each for state in stepper.state.values() for each in state.values() if isinstance(each, Tensor)]
+    return sum(each.nbytes for each in weights), sum(each.nbytes for each in kept if each.dim())
+
+
+def _tensors(state: Any) -> Iterator[Tensor]:
+    if isinstance(state, Tensor):
+        yield state
+    elif is_dataclass(state):
+        for each in fields(state):
+            yield from _tensors(getattr(state, each.name))
+    elif isinstance(state, tuple | list):
+        for item in state:
+            yield from _tensors(item)
+
+
+def _key(tensor: Tensor) -> int:
+    return tensor.untyped_storage()._cdata
+
+
+class _FusedAttention(TorchFunctionMode):
+    """The meta device has attention in its plain form, which keeps all weights; fused kernels keep none."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is F.scaled_dot_product_attention:
+            return _Fused.apply(*args[:3], (kwargs or {}).get("attn_mask"))
+        return func(*args, **(kwargs or {}))
+
+
+class _Fused(torch.autograd.Function):
+    """Keeps queries, keys, values, the result and one number for each query, as FlashAttention does."""
+
+    @staticmethod
+    def forward(context: Any, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+        y, log_sum = torch.empty_like(q), torch.empty(q.shape[:-1], device=q.device)
+        context.save_for_backward(q, k, v, y, log_sum, *(() if mask is None else (mask,)))
+        return y

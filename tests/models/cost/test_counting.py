@@ -1,0 +1,82 @@
+"""Parameters and FLOPs on the meta device: against formulas, against real models, and against published tables."""
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from chainrule.models.cost.counting import counted, parameters
+from chainrule.models.stack import Shape, Stack
+
+V, D, T = 101, 24, 7  # vocabulary, width, context: no two sizes alike
+SHAPES = {
+    "modern": Shape("(sf)*3", D, T, s={"name": "attention", "heads": 4, "groups": 2}),
+    "gpt": Shape("(sf)*2", D, T, s={"name": "attention", "heads": 3, "bias": True}, f="mlp", norm="layer",
+                 position="learned"),
+    "recurrent": Shape("rr", D, T, wiring="plain", position="none", head="untied"),
+    "hybrid": Shape("(rsf)*2 f", D, T),
+}
+
+
+def of(shape, name):
+    (found,) = [part for part in counted(shape, V) if part.name == name]
+    return found
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_parts_add_up_to_the_model(name):
+    assert parameters(SHAPES[name], V) == sum(each.numel() for each in Stack(SHAPES[name], V).parameters())
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_parts_add_up_to_the_arithmetic_of_the_model(name):
+    """One sublayer of each letter was run; here all of them are."""
+    with torch.device("meta"):
+        stack = Stack(SHAPES[name], V)
+        ids = torch.zeros(1, T, dtype=torch.long)
+    with FlopCounterMode(display=False) as counter:
+        logits = stack.head(stack(ids)[0])
+        forward = counter.get_total_flops()
+        logits.sum().backward()
+    parts = counted(SHAPES[name], V)
+    assert sum(part.forward for part in parts) == pytest.approx(forward / T)
+    assert sum(part.training for part in parts) == pytest.approx(counter.get_total_flops() / T)
+
+
+def test_attention_is_four_maps_and_two_products_over_the_context():
+    assert of(SHAPES["gpt"], "attention").forward == 2 * (2 * 4 * D * D + 2 * 2 * T * D)
+    assert of(SHAPES["modern"], "attention").forward == 3 * (2 * 3 * D * D + 2 * 2 * T * D)  # keys and values: half
+
+
+def test_a_feedforward_is_its_matrices():
+    assert of(SHAPES["gpt"], "mlp").forward == 2 * 2 * 8 * D * D
+    assert of(SHAPES["modern"], "swiglu").forward == 3 * 2 * 3 * D * 64  # ⅔ of 4 D
+
+
+def test_a_recurrent_cell_is_its_matrices_though_the_counter_does_not_know_it_on_a_cpu():
+    lstm = of(SHAPES["recurrent"], "lstm")
+    assert lstm.forward == 2 * 2 * 8 * D * D and lstm.parameters == 2 * (8 * D * D + 8 * D)
+    assert lstm.training == pytest.approx(3 * lstm.forward, rel=0.05)  # no gradient flows into the state before <s>
+    with FlopCounterMode(display=False) as counter:
+        torch.nn.LSTM(D, D, batch_first=True)(torch.zeros(1, T, D))
+    assert counter.get_total_flops() < lstm.forward / 2 * T  # a torch that counts it makes this note superfluous
+
+
+def test_training_is_three_times_the_forward_pass():
+    for part in counted(SHAPES["modern"], V):
+        assert part.training == 3 * part.forward
+
+
+def test_a_tied_head_computes_but_has_no_parameters():
+    assert (of(SHAPES["gpt"], "tied").parameters, of(SHAPES["gpt"], "tied").forward) == (0, 2 * V * D)
+    assert of(SHAPES["recurrent"], "untied").parameters == V * D + V
+
+
+def test_norms_are_counted_wherever_they_are():
+    norm = of(SHAPES["gpt"], "layer")
+    assert (norm.kind, norm.times, norm.parameters) == ("norm", 5, 5 * 2 * D)
+
+
+def test_a_longer_context_costs_more_in_attention_alone():
+    shape = SHAPES["hybrid"]
+    short, long = ({part.name: part.forward for part in counted(shape, V, context)} for context in (T, 2 * T))
+    assert {name for name in short if short[name] != long[name]} == {"attention"}
