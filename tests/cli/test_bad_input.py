@@ -204,6 +204,7 @@ def test_names_may_have_spaces_and_any_letters(place, chainrule):
     (["model.vocabulary=opn"], ["model.vocabulary = 'opn', expected 'auto', 'open' or 'closed'. Did you mean 'open'?"]),
     (["model.compact=yes"], ["model.compact = 'yes', expected", "boolean"]),
     (["model.memory=lots"], ["model.memory = 'lots', expected a size such as 500M or 1.5G."]),
+    (["model.memory=1M"], ["model.memory = '1M', expected at least 300M"]),
     (["model.smoothing=knesr_ney"], ["no smoothing method named 'knesr_ney'. Did you mean 'kneser_ney'?"]),
     (["model.smoothing.discount=3"], ["no option model.smoothing.discount."]),
     (["model.prune=[1]"], ["model.prune = [1], expected limits that begin with 0 and never fall, such as [0, 0, 1]"]),
@@ -315,13 +316,28 @@ def large(place):
     ["export", "run", "--to", "arpa", "disk/x.arpa"],
     ["import", "x.arpa", "--out", "disk/run"],
     ["count", "large.txt", "--out", "disk/part", "model.order=3"],
-    ["train", "ngram", "--data", "large.txt", "--out", "disk/run", "model.memory=1M", "model.order=2"],
 ])
 def test_a_full_disk_is_one_line_and_the_disk_is_clean_again(large, command):
     done = in_a_process(*command, before=own_disk("64k", "disk"))
-    done.err = "".join(line for line in done.err.splitlines(True) if "too little text" not in line and
-                       "counting in pieces" not in line)
+    done.err = "".join(line for line in done.err.splitlines(True) if "too little text" not in line)
     refused(done, 1, "o space left on ")
+
+
+def test_a_disk_too_small_to_count_on_is_one_line_and_clean_again(place):
+    words = random.Random(0).choices([f"w{i}" for i in range(500)], k=850_000)
+    (place / "large.txt").write_text("\n".join(words))
+    (place / "disk").mkdir()
+    done = in_a_process("train", "ngram", "--data", "large.txt", "--out", "disk/run", "model.memory=300M",
+                        "model.order=8", before=own_disk("64k", "disk"))
+    sentence, _, done.err = done.err.partition("\n")
+    assert "counting in pieces of 419,430 tokens on the disk" in sentence
+    refused(done, 1, "o space left on ")
+
+
+def test_a_count_that_no_word_reaches_is_told(place, chainrule):
+    done = chainrule("train", "ngram", "--data", "text.txt", "--out", "run", "tokenizer.min_count=1000")
+    assert accepted(done, "run").tokenizer.vocabulary_size == 3
+    assert "no token occurs 1,000 times, as tokenizer.min_count asks: all become the unknown token." in done.err
 
 
 def test_a_limit_on_the_size_of_files_is_one_line_and_the_older_run_stays(large):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+
 import numpy as np
 
 from chainrule.errors import OptionError
+
+log = logging.getLogger("chainrule")
 
 
 def check(where: str, *, specials: int, min_count: int, size: int | None) -> None:
@@ -20,5 +24,7 @@ def ranked(counts: np.ndarray, by_spelling: np.ndarray, min_count: int, room: in
 
     `by_spelling` lists the indices in the order of their spellings.
     """
+    if len(counts) and counts.max() < min_count:
+        log.info(f"no token occurs {min_count:,} times, as tokenizer.min_count asks: all become the unknown token.")
     best = by_spelling[np.argsort(-counts[by_spelling], kind="stable")]
     return best[: int((counts >= min_count).sum())][:room]
