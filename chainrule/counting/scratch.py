@@ -28,7 +28,10 @@ class Scratch:
             return np.empty(size, dtype)
         with tempfile.TemporaryFile(dir=self._folder) as file:
             length = size * np.dtype(dtype).itemsize
-            os.posix_fallocate(file.fileno(), 0, length)  # a full disk is an error here, not a crash at a later write
+            try:
+                os.posix_fallocate(file.fileno(), 0, length)  # a full disk is an error here, not a crash at a later write
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(self._folder or tempfile.gettempdir())) from None
             array = np.memmap(file, dtype, mode="r+", shape=size)
         assert isinstance(array.base, mmap.mmap)
         self._maps.add(array.base)

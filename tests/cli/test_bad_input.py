@@ -331,7 +331,7 @@ def test_a_disk_too_small_to_count_on_is_one_line_and_clean_again(place):
                         "model.order=8", before=own_disk("64k", "disk"))
     sentence, _, done.err = done.err.partition("\n")
     assert "counting in pieces of 419,430 tokens on the disk" in sentence
-    refused(done, 1, "o space left on ")
+    refused(done, 1, f"{place}/disk: no space left on the disk.")
 
 
 def test_a_count_that_no_word_reaches_is_told(place, chainrule):
