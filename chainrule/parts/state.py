@@ -21,7 +21,15 @@ class Reading:
 
     def real(self, time: int) -> Tensor | None:
         """(B, T): which positions are not padding."""
-        return None if self.lengths is None else torch.arange(time, device=self.lengths.device) < self.lengths[:, None]
+        return _within(self.lengths, time)
+
+    def real_source(self) -> Tensor | None:
+        """(B, S): which positions of the source are not padding."""
+        return None if self.source is None else _within(self.source_lengths, self.source.shape[1])
+
+
+def _within(lengths: Tensor | None, time: int) -> Tensor | None:
+    return None if lengths is None else torch.arange(time, device=lengths.device) < lengths[:, None]
 
 
 def pick(state: Any, rows: Tensor) -> Any:

@@ -3,6 +3,7 @@
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from chainrule.errors import OptionError
 from chainrule.registry import part
 
 
@@ -15,6 +16,8 @@ class Independent(nn.Module):
 
     def __init__(self, *, rate: float = 0.0):
         super().__init__()
+        if not 0 <= rate < 1:
+            raise OptionError("Independent.rate", rate, "at least 0 and less than 1")
         self.rate = rate
 
     def forward(self, x: Tensor) -> Tensor:

@@ -1,5 +1,7 @@
 """Token embeddings: a table with a row for each token."""
 
+from typing import Literal
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -14,7 +16,8 @@ class Lookup(nn.Module):
     scale "root" is √D, as in Vaswani et al. 2017, arXiv:1706.03762, §3.4.
     """
 
-    def __init__(self, vocabulary_size: int, width: int, *, deviation: float = 0.02, scale: str = "one"):
+    def __init__(self, vocabulary_size: int, width: int, *, deviation: float = 0.02,
+                 scale: Literal["one", "root"] = "one"):
         super().__init__()
         self.weight = nn.Parameter(torch.empty(vocabulary_size, width).normal_(0.0, deviation))
         self.scale = width**0.5 if scale == "root" else 1.0

@@ -2,15 +2,22 @@
 
 from torch import Tensor, nn
 
+from chainrule.errors import OptionError
 from chainrule.parts.linear import Linear
 
 
 class Gated(nn.Module):
-    """y = W₂ (gate(W₁ x) ⊙ V x); W₁ and V are one matrix product."""
+    """y = W₂ (gate(W₁ x) ⊙ V x); W₁ and V are one matrix product.
+
+    W₁ and V start as N(0, 1/D), W₂ as N(0, 1/(F · depth)), biases at 0. F is 8/3 D in whole eights by default: as many
+    weights as a plain feedforward of 4 D.
+    """
 
     def __init__(self, width: int, depth: int, *, hidden: int | None = None, bias: bool = False):
         super().__init__()
-        self.hidden = hidden or round(8 * width / 3 / 8) * 8
+        self.hidden = max(8, round(width / 3) * 8) if hidden is None else hidden
+        if self.hidden < 1:
+            raise OptionError(f"{type(self).__name__}.hidden", hidden, "at least 1")
         self.inward = Linear(width, 2 * self.hidden, bias=bias)
         self.outward = Linear(self.hidden, width, bias=bias, depth=depth)
 

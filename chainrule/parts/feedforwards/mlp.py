@@ -20,7 +20,8 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 class MLP(nn.Module):
     """y = W₂ φ(W₁ x + b₁) + b₂.
 
-    Vaswani et al. 2017, arXiv:1706.03762, eq. 2; hidden width 4 D by default.
+    Vaswani et al. 2017, arXiv:1706.03762, eq. 2; hidden width F = 4 D by default. W₁ starts as N(0, 1/D), W₂ as
+    N(0, 1/(F · depth)), biases at 0.
     """
 
     def __init__(self, width: int, depth: int, *, hidden: int | None = None, activation: str = "gelu",
@@ -29,9 +30,12 @@ class MLP(nn.Module):
         if activation not in ACTIVATIONS:
             raise OptionError("MLP.activation", activation, "an activation",
                               did_you_mean(activation, ACTIVATIONS).strip())
+        hidden = 4 * width if hidden is None else hidden
+        if hidden < 1:
+            raise OptionError("MLP.hidden", hidden, "at least 1")
         self.activation = ACTIVATIONS[activation]
-        self.inward = Linear(width, hidden or 4 * width, bias=bias)
-        self.outward = Linear(hidden or 4 * width, width, bias=bias, depth=depth)
+        self.inward = Linear(width, hidden, bias=bias)
+        self.outward = Linear(hidden, width, bias=bias, depth=depth)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.outward(self.activation(self.inward(x)))

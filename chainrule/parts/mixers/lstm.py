@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
-from chainrule.parts.state import Reading
+from chainrule.parts.mixers._recurrent import Cell, Recurrent, spread_uniformly
 from chainrule.registry import part
+from chainrule.watching import watched
 
 
 @dataclass(frozen=True)
@@ -20,29 +22,49 @@ class LSTMState:
 
 
 @part
-class LSTM(nn.Module):
+class LSTM(Recurrent):
     r"""i, f, o = σ(W x_t + U h_{t−1} + b),  g = tanh(…),  c_t = f ⊙ c_{t−1} + i ⊙ g,  h_t = o ⊙ tanh(c_t)
 
-    Hochreiter & Schmidhuber 1997; forget gate of Gers et al. 2000, whose bias starts at `forget`. W and U start uniform
-    within ±1/√D, as torch does.
+    Hochreiter & Schmidhuber 1997; forget gate of Gers et al. 2000, whose bias starts at `forget` (Jozefowicz et al.
+    2015), the other biases at 0. Weights start uniform within ± spread, which is 1/√D by default, as torch does.
     """
 
-    def __init__(self, width: int, depth: int, *, forget: float = 1.0):
-        super().__init__()
-        self.cell = nn.LSTM(width, width, batch_first=True)
-        self.forget = forget
-        with torch.no_grad():
-            for name, bias in self.cell.named_parameters():
-                if name.startswith("bias"):
-                    bias.zero_()
-                if name == "bias_ih_l0":
-                    bias[width:2 * width] = forget
+    def __init__(self, width: int, depth: int, *, forget: float = 1.0, spread: float | None = None,
+                 directions: Literal[1, 2] = 1):
+        super().__init__(width, directions,
+                         lambda inputs, hidden: LSTMCell(inputs, hidden, forget, spread or hidden**-0.5))
 
-    def start(self, batch: int, room: int, like: Tensor) -> LSTMState:
-        zero = like.new_zeros(batch, self.cell.hidden_size)
+
+class LSTMCell(Cell):
+    """The equations, and torch's fused kernel for them; gates lie in torch's order i, f, g, o."""
+
+    def __init__(self, inputs: int, hidden: int, forget: float, spread: float):
+        super().__init__(hidden)
+        self.fused: Any = nn.LSTM(inputs, hidden, batch_first=True)
+        spread_uniformly(self.fused, spread)
+        with torch.no_grad():
+            self.fused.get_parameter("bias_ih_l0")[hidden:2 * hidden] = forget
+
+    def start(self, batch: int, like: Tensor) -> LSTMState:
+        zero = like.new_zeros(batch, self.hidden)
         return LSTMState(zero, zero)
 
-    def forward(self, x: Tensor, state: LSTMState | None, reading: Reading) -> tuple[Tensor, LSTMState]:
-        before = None if state is None else (state.h[None].contiguous(), state.c[None].contiguous())
-        y, (h, c) = self.cell(x, before)
-        return y, LSTMState(h[0], c[0])
+    def project(self, x: Tensor) -> Tensor:
+        return nn.functional.linear(x, self.fused.weight_ih_l0, self.fused.bias_ih_l0 + self.fused.bias_hh_l0)
+
+    def step(self, z: Tensor, state: LSTMState) -> tuple[LSTMState, dict[str, Tensor]]:
+        i, f, g, o = (z + state.h @ self.fused.weight_hh_l0.t()).chunk(4, dim=-1)
+        i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+        c = f * state.c + i * g
+        return LSTMState(o * c.tanh(), c), gates(i, f, g, o, c)
+
+    def forward(self, x: Tensor, state: LSTMState) -> tuple[Tensor, dict[str, Tensor], LSTMState]:
+        if watched():
+            return super().forward(x, state)
+        y, (h, c) = self.fused(x, (state.h[None], state.c[None]))
+        return y, {}, LSTMState(h[0], c[0])
+
+
+def gates(i: Tensor, f: Tensor, g: Tensor, o: Tensor, c: Tensor) -> dict[str, Tensor]:
+    """What a step of a long short-term memory shows."""
+    return {"input_gate": i, "forget_gate": f, "candidate": g, "output_gate": o, "cell": c}

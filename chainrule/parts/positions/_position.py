@@ -21,6 +21,6 @@ class Position(nn.Module):
         """Queries or keys (B, H, T, E) at positions (T,)."""
         return x
 
-    def bias(self, q_pos: Tensor, k_pos: Tensor) -> Tensor | None:
-        """(H, Q, K) to be added to the scores, or None."""
+    def bias(self, q_pos: Tensor, k_pos: Tensor, causal: bool) -> Tensor | None:
+        """(H, Q, K) to be added to the scores, or None; a causal reader never looks at k_pos > q_pos."""
         return None
