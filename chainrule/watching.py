@@ -2,32 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Lock
 from typing import Any
 
 Seen = dict[str, list[Any]]
 _watchers: ContextVar[tuple[Seen, ...]] = ContextVar("watchers", default=())
+_place: ContextVar[str] = ContextVar("place", default="")
+_blocks = 0  # open, in all threads; asked first: a compiler can guard a number, but not look into a context
+_counting = Lock()
 
 
 def note(name: str, value: Any) -> None:
     """Hands a value to whoever watches; costs one look-up when nobody does."""
+    if not watched():
+        return
     for seen in _watchers.get():
-        seen.setdefault(name, []).append(value)
+        seen.setdefault(_place.get() + name, []).append(value)
+
+
+def placed(place: str, call: Callable[..., Any], *given: Any) -> Any:
+    """`call(*given)`, with the place put before the names of all that it notes: `sublayers.3/attention`."""
+    if not watched():
+        return call(*given)
+    token = _place.set(f"{_place.get()}{place}/")
+    try:
+        return call(*given)
+    finally:
+        _place.reset(token)
 
 
 def watched() -> bool:
     """Whether anybody watches: a fused kernel, which cannot note, then gives way to the plain path."""
-    return bool(_watchers.get())
+    return _blocks > 0 and bool(_watchers.get())
 
 
 @contextmanager
 def watch() -> Iterator[Seen]:
     """Everything noted inside the block, by name, in order; blocks may be nested, each sees what happens in it."""
+    global _blocks
     seen: Seen = {}
     token = _watchers.set((*_watchers.get(), seen))
+    with _counting:
+        _blocks += 1
     try:
         yield seen
     finally:
+        with _counting:
+            _blocks -= 1
         _watchers.reset(token)

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from chainrule.watching import note, watch, watched
+from chainrule.watching import note, placed, watch, watched
 
 
 def test_nobody_watches_and_nothing_is_kept():
@@ -43,3 +43,25 @@ def test_another_thread_is_not_watched():
         thread.start()
         thread.join()
     assert seen == {}
+
+
+def test_a_place_is_put_before_the_names_of_all_that_is_noted_there():
+    def inner():
+        note("a", 1)
+        return placed("deeper", note, "b", 2)
+
+    with watch() as seen:
+        placed("layer", inner)
+        note("a", 3)
+    assert seen == {"layer/a": [1], "layer/deeper/b": [2], "a": [3]}
+
+
+def test_a_place_is_left_after_an_error():
+    def fails():
+        raise RuntimeError("boom")
+
+    with watch() as seen:
+        with pytest.raises(RuntimeError, match="boom"):
+            placed("layer", fails)
+        note("a", 1)
+    assert seen == {"a": [1]}

@@ -12,6 +12,7 @@ from torch import Tensor, arange, nn
 from chainrule.models.pattern import sublayers
 from chainrule.parts.state import Reading
 from chainrule.registry import build
+from chainrule.watching import note, placed
 
 Choice = str | Mapping[str, Any]
 
@@ -63,8 +64,11 @@ class Sublayer(nn.Module):
 
     def forward(self, x: Tensor, state: Any, reading: Reading) -> tuple[Tensor, Any]:
         if self.mixes:
-            return self.wiring(x, lambda inward: self.body(inward, state, reading))
-        return self.wiring(x, lambda inward: (self.body(inward), None))
+            x, state = self.wiring(x, lambda inward: self.body(inward, state, reading))
+        else:
+            x, state = self.wiring(x, lambda inward: (self.body(inward), None))
+        note("output", x)
+        return x, state
 
 
 class Stack(nn.Module):
@@ -99,6 +103,6 @@ class Stack(nn.Module):
         x = self.dropout(self.position.embed(self.embedding(ids), positions))
         states = []
         for n, layer in enumerate(self.sublayers):
-            x, after = layer(x, None if state is None else state.sublayers[n], given)
+            x, after = placed(f"sublayers.{n}", layer, x, None if state is None else state.sublayers[n], given)
             states.append(after)
         return self.norm(x), None if state is None else StackState(tuple(states), offset + ids.shape[1])
