@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -39,7 +41,15 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     for line in [list(headers), *cells]:
         padded = [" " * (w - _width(c)) + c if r else c + " " * (w - _width(c))
                   for c, w, r in zip(line, widths, right, strict=True)]
-        print("  ".join(padded).rstrip())
+        print(_fitted("  ".join(padded).rstrip(), indent=sum(widths[:-1]) + 2 * len(widths[:-1])))
+
+
+def _fitted(line: str, indent: int) -> str:
+    """In a terminal the last column goes on below itself, between words; in a pipe a row is a line."""
+    room = shutil.get_terminal_size().columns - indent
+    if not sys.stdout.isatty() or len(line) <= indent or room < 20:
+        return line
+    return line[:indent] + ("\n" + " " * indent).join(textwrap.wrap(line[indent:], room, break_on_hyphens=False))
 
 
 def _shown(cell: object) -> str:

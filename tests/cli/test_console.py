@@ -86,3 +86,16 @@ def test_a_person_at_a_terminal_sees_a_bar():
     assert (done.returncode, done.stdout) == (0, b"")
     assert b"counting" in os.read(ours, 10000)
     os.close(ours)
+
+
+def test_the_last_column_of_a_table_goes_on_below_itself_in_a_terminal_only():
+    code = "from chainrule.cli.console import table; table(['a', 'b'], [('x', 'one two three four five six seven')])"
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "30"}
+    piped = subprocess.run([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, text=True, timeout=60).stdout
+    assert piped == "a  b\nx  one two three four five six seven\n"
+    ours, theirs = pty.openpty()
+    subprocess.run([sys.executable, "-c", code], env=env, stdout=theirs, timeout=60, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 10000).decode().replace("\r\n", "\n")
+    os.close(ours)
+    assert shown == "a  b\nx  one two three four five six\n   seven\n"
