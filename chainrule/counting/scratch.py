@@ -28,8 +28,8 @@ class Scratch:
             return np.empty(size, dtype)
         with tempfile.TemporaryFile(dir=self._folder) as file:
             length = size * np.dtype(dtype).itemsize
-            try:
-                os.posix_fallocate(file.fileno(), 0, length)  # a full disk is an error here, not a crash at a later write
+            try:  # a full disk is an error here, not a crash at a later write
+                os.posix_fallocate(file.fileno(), 0, length)
             except OSError as error:
                 raise OSError(error.errno, error.strerror, str(self._folder or tempfile.gettempdir())) from None
             array = np.memmap(file, dtype, mode="r+", shape=size)
