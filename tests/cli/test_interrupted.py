@@ -147,3 +147,15 @@ def test_a_first_training_that_is_killed_leaves_no_run(tmp_path, step):
     assert process.returncode == -signal.SIGKILL
     assert place.order() == 0
     succeeds_next(place)
+
+
+def test_of_several_trainings_into_one_folder_one_wins_and_the_others_say_so(tmp_path):
+    place = Place(tmp_path)
+    processes = [place.train("model.order=2") for _ in range(3)]
+    said = [process.communicate(timeout=120)[1] for process in processes]
+    codes = [process.returncode for process in processes]
+    assert sorted(codes) == [0, 1, 1], said
+    lost = [text for text, code in zip(said, codes, strict=True) if code]
+    assert all("run: something was put there meanwhile" in text or "run: there is a run already" in text for text in lost)
+    assert place.order() == 2
+    assert place.leftovers() == []
