@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,9 @@ class Job:
     folder: Path  # where large temporary files may lie
     seconds: dict[str, float] = field(default_factory=dict)  # how long each step took, for the report
     began: float = field(default_factory=time.perf_counter)
+    out: Path | None = None  # the run folder to be; a family that trains for long keeps its unfinished state beside it
+    force: bool = False  # an unfinished state that does not fit may be thrown away
+    show: Callable[[Mapping[str, Any]], None] | None = None  # is told how far training has come
 
     def timed(self, step: str) -> _Timer:
         """`with job.timed("counting"): …`"""
@@ -45,11 +48,12 @@ class Trained:
     report: dict[str, Any]
     metrics: Iterable[Mapping[str, Any]] = ()
     recipe: Recipe | None = None  # where training settled what the recipe left open
+    saved: Callable[[], None] = lambda: None  # called when the run is on the disk: unfinished state may go
 
 
 def train(recipe: str | Path, data: str | Path | Sequence[str | Path], out: str | Path, *,
           valid: str | Path | Sequence[str | Path] | None = None, overrides: Sequence[str] = (),
-          force: bool = False) -> dict[str, Any]:
+          force: bool = False, show: Callable[[Mapping[str, Any]], None] | None = None) -> dict[str, Any]:
     """Makes a run folder from a recipe and a text; returns its report.
 
     `overrides` are `path=value` as on the command line, e.g. `["model.order=3", "tokenizer.name=bytes"]`.
@@ -57,17 +61,18 @@ def train(recipe: str | Path, data: str | Path | Sequence[str | Path], out: str 
     from chainrule.recipe import load_recipe
 
     resolved = load_recipe(recipe, overrides)
-    return train_recipe(resolved, data, out, valid=valid, force=force)
+    return train_recipe(resolved, data, out, valid=valid, force=force, show=show)
 
 
 def train_recipe(recipe: Recipe, data: str | Path | Sequence[str | Path], out: str | Path, *,
-                 valid: str | Path | Sequence[str | Path] | None = None, force: bool = False) -> dict[str, Any]:
+                 valid: str | Path | Sequence[str | Path] | None = None, force: bool = False,
+                 show: Callable[[Mapping[str, Any]], None] | None = None) -> dict[str, Any]:
     """The same from a resolved recipe."""
     from chainrule.registry import find
     from chainrule.storage import check_target
 
     check_target(out, replace=force)
-    job = _job(recipe, data, valid, Path(out))
+    job = replace(_job(recipe, data, valid, Path(out)), out=Path(out), force=force, show=show)
     family: Any = find("families", recipe.family)
     return finish(job, family.train(job), out, force=force)
 
@@ -83,6 +88,7 @@ def finish(job: Job, trained: Trained, out: str | Path, *, force: bool) -> dict[
     report["seconds"]["total"] = round(time.perf_counter() - job.began, 3)
     save_run(out, trained.write, recipe=trained.recipe or job.recipe, tokenizer=trained.tokenizer, report=report,
              metrics=trained.metrics, replace=force)
+    trained.saved()
     return report
 
 

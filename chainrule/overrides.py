@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from chainrule.errors import did_you_mean
 from chainrule.problems import Path, Problem, Problems, dotted
-from chainrule.schema import PartOf
+from chainrule.schema import OneOf, PartOf
 from chainrule.strict_yaml import YamlError, load_yaml
 
 Override = tuple[Path, Any]
@@ -68,12 +68,17 @@ def _places(schema: type[BaseModel], prefix: str = "") -> Iterator[str]:
 
 def kind_of(schema: type[BaseModel], path: Path) -> str | None:
     """The kind of part that is chosen at a path, if one is."""
+    return next((mark.kind for mark in _marks(schema, path) if isinstance(mark, PartOf)), None)
+
+
+def _marks(schema: type[BaseModel], path: Path) -> list[Any]:
+    """What the schema says about the place, beside its type."""
     fields: type[BaseModel] | None = schema
     for step in path[:-1]:
         field = fields.model_fields.get(str(step)) if fields else None
         fields = next(_models(field.annotation), None) if field else None
     field = fields.model_fields.get(str(path[-1])) if fields and path else None
-    return next((mark.kind for mark in field.metadata if isinstance(mark, PartOf)), None) if field else None
+    return field.metadata if field else []
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
@@ -97,6 +102,8 @@ def _put(data: dict[str, Any], schema: type[BaseModel], path: Path, value: Any) 
             inner = {"name": inner}
         here[step] = dict(inner) if isinstance(inner, dict) else {}
         here = here[step]
+    if any(isinstance(mark, OneOf) for mark in _marks(schema, path[:-1])):
+        here.clear()
     if kind_of(schema, path) and _name(here.get(path[-1])) == _name(value):
         value = _merged(here.get(path[-1]), value)
     here[path[-1]] = value

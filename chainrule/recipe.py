@@ -74,6 +74,7 @@ def make_recipe(data: Mapping[str, Any], overrides: Sequence[str] = (), *, sourc
     new_family = next((value for path, value in reversed(changes) if path == ("family",)), plain.get("family"))
     if new_family != plain.get("family"):
         plain.pop("model", None)  # another family's options mean nothing here
+        plain.pop("training", None)
     schema, problems = _schema_of(new_family)
     problems += apply_overrides(plain, schema, changes)
     if plain.get("description") == data.get("description") and (changed_words := _changes_of_model(overrides)):
@@ -124,14 +125,16 @@ def _schema_of(family: Any) -> tuple[type[Recipe], list[Problem]]:
     if family not in names("families"):
         return Recipe, [Problem(("family",), f"no {called('families')} named {family!r}."
                                              f"{did_you_mean(family, names('families'))}")]
-    options: type[BaseModel] = getattr(find("families", family), "Options")  # noqa: B009
-    return _schema(options), []
+    found: Any = find("families", family)
+    return _schema(found.Options, getattr(found, "Training", None)), []
 
 
 @cache
-def _schema(options: type[BaseModel]) -> type[Recipe]:
+def _schema(options: type[BaseModel], training: type[BaseModel] | None) -> type[Recipe]:
     """Recipe with a family's own options; one class for each, so that equal recipes compare equal."""
-    return create_model("Recipe", __base__=Recipe, model=(options, ...))
+    if training is None:
+        return create_model("Recipe", __base__=Recipe, model=(options, ...))
+    return create_model("Recipe", __base__=Recipe, model=(options, ...), training=(training, training()))
 
 
 def _line(problem: Problem, changed: set[Place], source: str, lines: Mapping[Place, int]) -> str:

@@ -44,6 +44,7 @@ class PartOf:
     """
 
     kind: str
+    optional: bool = False  # None is a choice too
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(self._resolved)
@@ -51,7 +52,14 @@ class PartOf:
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
         return {"type": "object", "properties": {"name": {"enum": registry.names(self.kind)}}, "required": ["name"]}
 
-    def _resolved(self, value: Any) -> dict[str, Any]:
+    def _resolved(self, value: Any) -> dict[str, Any] | None:
+        if value is None and self.optional:
+            return None
         if not isinstance(value, str | Mapping):
             raise ValueError(f"expected the name of a {registry.called(self.kind)}, or a mapping with a name")
         return registry.resolve(self.kind, value)
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """Marks a group of which exactly one option is given: setting one of them on the command line unsets the others."""

@@ -15,6 +15,7 @@ HOUSE = [  # from the top; the rooms of one floor may import each other
     {"counting"},
     {"parts"},
     {"models"},
+    {"tasks", "training"},
     {"evaluation"},
     {"generation"},
     {"jobs", "exchange"},  # the verbs as functions; they reach the families by name

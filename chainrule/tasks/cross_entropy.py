@@ -1,0 +1,61 @@
+"""Cross-entropy in chunks: the logits of a batch never exist whole, neither forward nor backward."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+LOGITS = 1 << 24  # that exist at a time
+IGNORED = -100  # a target that counts for nothing, such as padding
+
+
+def cross_entropy(hidden: Tensor, head: nn.Module, targets: Tensor, *, smoothing: float = 0.0,
+                  logits: int = LOGITS) -> Tensor:
+    r"""Σ_t −ln softmax(head(h_t))[w_t], summed over all targets that are not IGNORED.
+
+    hidden (…, D), targets (…). With smoothing ε the target is (1 − ε) one-hot + ε/V (Szegedy et al. 2016,
+    arXiv:1512.00567, §7). Where gradients are wanted they are computed in the forward pass, chunk by chunk, so that
+    each chunk's logits can be forgotten at once; the backward pass only scales them.
+    """
+    rows, wanted = hidden.flatten(0, -2), targets.flatten()
+    table = getattr(head, "weight", None)
+    size = max(1, logits // len(table)) if isinstance(table, Tensor) else 1
+    if not torch.is_grad_enabled():
+        return torch.stack([_summed(head, h, w, smoothing) for h, w in _chunks(rows, wanted, size)]).sum()
+    parameters = [p for p in head.parameters() if p.requires_grad]
+    return _InChunks.apply(rows, wanted, head, smoothing, size, *parameters)
+
+
+def _summed(head: nn.Module, hidden: Tensor, targets: Tensor, smoothing: float) -> Tensor:
+    return F.cross_entropy(head(hidden).float(), targets, ignore_index=IGNORED, reduction="sum",
+                           label_smoothing=smoothing)
+
+
+def _chunks(hidden: Tensor, targets: Tensor, size: int) -> Any:
+    return zip(hidden.split(size), targets.split(size), strict=True)
+
+
+class _InChunks(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, hidden: Tensor, targets: Tensor, head: nn.Module, smoothing: float, size: int,
+                *parameters: Tensor) -> Tensor:
+        total = torch.zeros((), device=hidden.device)
+        of_hidden, of_parameters = torch.empty_like(hidden), [torch.zeros_like(p) for p in parameters]
+        for n, (h, w) in enumerate(_chunks(hidden, targets, size)):
+            with torch.enable_grad():
+                leaf = h.detach().requires_grad_()
+                loss = _summed(head, leaf, w, smoothing)
+                of_leaf, *of_head = torch.autograd.grad(loss, [leaf, *parameters])
+            total += loss.detach()
+            of_hidden[n * size:(n + 1) * size] = of_leaf
+            torch._foreach_add_(of_parameters, of_head) if of_head else None
+        ctx.save_for_backward(of_hidden, *of_parameters)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, *given: Tensor) -> Any:
+        of_hidden, *of_parameters = ctx.saved_tensors
+        return of_hidden * given[0].to(of_hidden), None, None, None, None, *(g * given[0].to(g) for g in of_parameters)

@@ -1,0 +1,135 @@
+"""Language modeling: every token is predicted from those before it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from chainrule.tasks.cross_entropy import cross_entropy
+from chainrule.tasks.order import Contiguous, Windows
+
+
+@dataclass(frozen=True)
+class Text:
+    """A stream of units, each followed by the end id, and the bytes of raw text that it stands for."""
+
+    ids: np.ndarray
+    bytes: int | None = None
+
+    @property
+    def bytes_per_token(self) -> float | None:
+        return self.bytes / len(self.ids) if self.bytes else None
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """How many tokens there are, and the ids of <s> and </s>."""
+
+    size: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Batch:
+    """(B, T) ids that are read and those that are wanted; `fresh` where no state goes on from the step before."""
+
+    read: Tensor
+    wanted: Tensor
+    fresh: bool = True
+
+    @property
+    def tokens(self) -> int:
+        return self.wanted.numel()
+
+    def rows(self, begin: int, end: int) -> Batch:
+        return Batch(self.read[begin:end], self.wanted[begin:end], self.fresh)
+
+
+class Language:
+    """−1/T Σ_t ln p(w_t | w_<t); at the beginning of a unit <s> is read in the place of the </s> before it."""
+
+    def __init__(self, text: Text, valid: Text | None, vocabulary: Vocabulary, order: Windows | Contiguous, *,
+                 smoothing: float = 0.0, evaluate_tokens: int = 1 << 18,
+                 sample: Callable[[nn.Module], list[str]] | None = None):
+        self.text, self.valid, self.vocabulary, self.order = text, valid, vocabulary, order
+        self.smoothing, self.evaluate_tokens, self.sample = smoothing, evaluate_tokens, sample
+        self.carries = isinstance(order, Contiguous)
+        self.rows = order.rows
+        self.steps_per_epoch, self.tokens_per_step = order.steps_per_epoch, order.rows * order.context
+
+    def batch(self, step: int, device: torch.device) -> Batch:
+        """What a step reads."""
+        read, wanted = self._cut(self.text.ids, self.order.starts(step), self.order.context)
+        return Batch(_sent(read, device), _sent(wanted, device), self.order.is_fresh(step))
+
+    def loss(self, model: Any, batch: Batch, state: Any) -> tuple[Tensor, Any]:
+        """The sum of the losses of a batch's tokens, and the state after it where it is carried on."""
+        hidden, after = model(batch.read, state)
+        return cross_entropy(hidden, model.head, batch.wanted, smoothing=self.smoothing), after
+
+    def start(self, model: Any, rows: int) -> Any:
+        """The state of rows that begin, where one is carried."""
+        return model.start(rows, 1) if self.carries else None
+
+    def bits_per_byte(self, loss: float) -> float | None:
+        """Of the text trained on, from nats per token."""
+        bytes_per_token = self.text.bytes_per_token
+        return loss / math.log(2) / bytes_per_token if bytes_per_token else None
+
+    @torch.no_grad()
+    def evaluate(self, model: Any, device: torch.device) -> dict[str, float]:
+        """Loss in nats per token, and bits per byte, on the text kept aside; {} where there is none."""
+        if self.valid is None or not len(self.valid.ids):
+            return {}
+        total, tokens, state = 0.0, 0, None
+        for batch in self._valid_batches(device):
+            if self.carries and batch.fresh:
+                state = self.start(model, len(batch.read))
+            hidden, state = model(batch.read, state if self.carries else None)
+            total += float(cross_entropy(hidden, model.head, batch.wanted))
+            tokens += batch.tokens
+        loss = total / tokens
+        bytes_per_token = self.valid.bytes_per_token
+        return {"loss": loss} | ({"bits_per_byte": loss / math.log(2) / bytes_per_token} if bytes_per_token else {})
+
+    def _valid_batches(self, device: torch.device) -> Any:
+        """The text kept aside, every token once: in columns where a state is carried, otherwise window by window."""
+        assert self.valid is not None
+        ids = self.valid.ids[:self.evaluate_tokens]
+        context = min(self.order.context, len(ids))
+        whole = len(ids) // context
+        rows = min(self.rows, whole)
+        step = context if not self.carries else len(ids) // rows
+        if self.carries:
+            for place in range(0, step, context):
+                starts, length = np.arange(rows) * step + place, min(context, step - place)
+                yield self._at(ids, starts, length, device, place == 0)
+            rest = rows * step
+        else:
+            for first in range(0, whole, rows):
+                yield self._at(ids, np.arange(first, min(first + rows, whole)) * context, context, device, True)
+            rest = whole * context
+        if rest < len(ids):
+            yield self._at(ids, np.array([rest]), len(ids) - rest, device, True)
+
+    def _at(self, ids: np.ndarray, starts: np.ndarray, length: int, device: torch.device, fresh: bool) -> Batch:
+        read, wanted = self._cut(ids, starts, length)
+        return Batch(_sent(read, device), _sent(wanted, device), fresh)
+
+    def _cut(self, ids: np.ndarray, starts: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
+        wanted = np.stack([ids[start:start + length] for start in starts]).astype(np.int64)
+        first = np.array([self.vocabulary.end if start == 0 else ids[start - 1] for start in starts], np.int64)
+        before = np.concatenate([first[:, None], wanted[:, :-1]], axis=1)
+        return np.where(before == self.vocabulary.end, self.vocabulary.start, before), wanted
+
+
+def _sent(ids: np.ndarray, device: torch.device) -> Tensor:
+    tensor = torch.from_numpy(ids)
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor

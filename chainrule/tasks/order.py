@@ -1,0 +1,54 @@
+"""In which order a text is read: a pure function of the seed and the step, so that resuming needs no memory of it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+
+def chance(seed: int, number: int) -> np.random.Generator:
+    """A generator of its own for each number (Salmon et al. 2011: counter-based, keyed by seed and number)."""
+    return np.random.Generator(np.random.Philox(key=np.array([seed, number], np.uint64)))
+
+
+class Windows:
+    """Stretches of `context` tokens; in each epoch cut anew at a random phase, and each read once, in random order."""
+
+    def __init__(self, tokens: int, context: int, rows: int, seed: int):
+        self.tokens, self.context, self.rows, self.seed = tokens, context, rows, seed
+        self.windows = max(1, (tokens - context + 1) // context)
+        self.steps_per_epoch = self.windows / rows
+        self._epoch = lru_cache(2)(self._shuffled)  # a batch may lie in two epochs
+
+    def starts(self, step: int) -> np.ndarray:
+        """(rows,): where the stretches of a step begin."""
+        numbers = range(step * self.rows, (step + 1) * self.rows)
+        return np.array([self._epoch(n // self.windows)[n % self.windows] for n in numbers])
+
+    def is_fresh(self, step: int) -> bool:
+        """Nothing is remembered from the step before."""
+        return True
+
+    def _shuffled(self, epoch: int) -> np.ndarray:
+        draw = chance(self.seed, epoch)
+        phase = draw.integers(0, self.tokens - self.windows * self.context + 1)
+        return phase + self.context * draw.permutation(self.windows)
+
+
+class Contiguous:
+    """The text as `rows` equal columns, each read from its beginning to its end, `context` tokens at a time."""
+
+    def __init__(self, tokens: int, context: int, rows: int, seed: int):
+        self.context, self.rows, self.seed = context, rows, seed
+        self.length = tokens // rows
+        self.steps_per_epoch = max(1, (self.length - context + 1) // context)
+
+    def starts(self, step: int) -> np.ndarray:
+        epoch, place = divmod(step, self.steps_per_epoch)
+        phase = chance(self.seed, epoch).integers(0, self.length - self.steps_per_epoch * self.context + 1)
+        return np.arange(self.rows) * self.length + phase + place * self.context
+
+    def is_fresh(self, step: int) -> bool:
+        """An epoch begins: what was remembered belongs to other text."""
+        return step % self.steps_per_epoch == 0

@@ -1,0 +1,1 @@
+"""Training neural models: one loop, its budget, optimizers, schedules and checkpoints."""

@@ -1,0 +1,167 @@
+"""The training loop, from top to bottom."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from chainrule.training import weights
+from chainrule.training.budget import Spending
+from chainrule.training.course import Course
+from chainrule.training.flops import training_flops_per_token
+from chainrule.training.journal import Journal, Show, peak_memory
+from chainrule.training.learner import MEMORY, MODEL, Learner
+from chainrule.training.plan import Plan
+from chainrule.training.stopping import stopping
+from chainrule.training.workspace import METRICS, Say, Workspace
+
+COURSE, CLOCK = "course.json", "clock.json"
+EVALUATIONS = 10  # in a budget, where the plan does not say how often
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What training came to; the model has the weights for use."""
+
+    course: Course
+    seconds: float
+    tokens_per_second: float
+    peak_memory: int
+    metrics: list[dict[str, Any]]
+
+
+def fit(model: Any, task: Any, plan: Plan, workspace: Path, say: Say = print, *, show: Show | None = None,
+        identity: Mapping[str, Any] | None = None, force: bool = False) -> Fitted:
+    """Trains a model for a task until the budget is spent; goes on where an interrupted training left off.
+
+    The weights for use are the moving average's where there is one, and the best evaluation's with `patience`.
+    """
+    with ExitStack() as stack:
+        place = stack.enter_context(Workspace(workspace, identity or {}, force=force, say=say))
+        stack.enter_context(torch.random.fork_rng())
+        learner = Learner(model.train(), task, plan, say)
+        course, before = _resumed(place, learner) or (Course(plan.accumulation), 0.0)
+        journal = Journal(place.path, course, show)
+        stack.callback(journal.close)
+        stop = stack.enter_context(stopping())
+        spending = Spending(plan.budget, task, training_flops_per_token(model, task.order.context), before)
+        saved, first = time.monotonic(), (course.tokens, spending.elapsed())
+
+        while spending.progress(course.step) < 1 and not course.gave_up(plan.patience):
+            progress = spending.middle(course)
+            outcome = learner.step(course, progress)
+            journal.progress(_facts(course, spending, outcome.loss, task, first))
+            if course.step % plan.log_every == 0:
+                _log(journal, course, learner, progress, spending)
+            if _is_due(plan, course, spending):
+                _evaluate(learner, course, journal, spending, say)
+                saved = _save(place, learner, course, journal, spending)
+            if stop.number is not None or time.monotonic() - saved >= plan.save_every:
+                saved = _save(place, learner, course, journal, spending)
+            if stop.number is not None:
+                say(_farewell(plan, course))
+                stop.obey()
+
+        if course.last.get("step") != course.step:
+            _evaluate(learner, course, journal, spending, say)
+            _save(place, learner, course, journal, spending)
+        return _finished(place, learner, course, spending, first)
+
+
+def _is_due(plan: Plan, course: Course, spending: Spending) -> bool:
+    if plan.evaluate_every is not None:
+        return course.step % plan.evaluate_every == 0
+    tenths = int(min(1.0, spending.progress(course.step)) * EVALUATIONS)
+    due, course.tenths = tenths > course.tenths, tenths
+    return due
+
+
+def _evaluate(learner: Learner, course: Course, journal: Journal, spending: Spending, say: Say) -> None:
+    """Measures the weights for use on the text kept aside, and lets them write."""
+    began = spending.elapsed()
+    learner.model.eval()
+    with learner.used(), learner.autocast():
+        found = learner.task.evaluate(learner.model, learner.device)
+        samples = learner.task.sample(learner.model) if learner.task.sample else []
+    learner.model.train()
+    if found:
+        course.evaluated(found)
+        measured = ", ".join(f"{name.replace('_', ' ')} {value:.4f}" for name, value in found.items())
+        say(f"step {course.step:,}: validation {measured}")
+    for text in samples:
+        say(f"step {course.step:,} writes: {text!r}")
+    course.last = {**course.last, "step": course.step}
+    facts = {f"valid_{key}": value for key, value in found.items()} | ({"samples": samples} if samples else {})
+    if facts:
+        journal.row(course, facts, {"seconds": spending.elapsed(), "evaluating": spending.elapsed() - began})
+
+
+def _log(journal: Journal, course: Course, learner: Learner, progress: float, spending: Spending) -> None:
+    mean = course.loss_sum / course.loss_steps if course.loss_steps else None
+    rate = learner.optimizer.param_groups[0]["lr"]
+    journal.row(course, {"loss": mean, "rate": rate, "gradient_norm": course.norm, "skipped": course.skipped},
+                {"seconds": spending.elapsed()})
+    course.loss_sum, course.loss_steps = 0.0, 0
+
+
+def _facts(course: Course, spending: Spending, loss: float, task: Any, first: tuple[int, float]) -> dict[str, Any]:
+    tokens, seconds = course.tokens - first[0], spending.elapsed() - first[1]
+    return {"step": course.step, "progress": min(1.0, spending.progress(course.step)), "loss": loss,
+            "bits_per_byte": task.bits_per_byte(loss), "tokens_per_second": tokens / max(seconds, 1e-9),
+            "seconds_left": spending.left(course)}
+
+
+def _save(place: Workspace, learner: Learner, course: Course, journal: Journal, spending: Spending) -> float:
+    """A checkpoint of everything that the next step depends on; when it was written."""
+    if learner.plan.keep:
+        journal.settle()
+
+        def fill(folder: Path) -> None:
+            learner.save(folder)
+            (folder / COURSE).write_text(json.dumps(course.plain(), indent=1), encoding="utf-8")
+            (folder / CLOCK).write_text(json.dumps({"seconds": spending.elapsed()}), encoding="utf-8")
+
+        best = course.best.get("step")
+        place.save(course.step, fill, keep=learner.plan.keep, best=None if best is None else int(best))
+    return time.monotonic()
+
+
+def _resumed(place: Workspace, learner: Learner) -> tuple[Course, float] | None:
+    newest = place.newest()
+    if newest is None:
+        return None
+    course = Course(**json.loads((newest / COURSE).read_text(encoding="utf-8")))
+    seconds = json.loads((newest / CLOCK).read_text(encoding="utf-8"))["seconds"]
+    learner.restore(newest, course.step)
+    place.say(f"resuming at step {course.step:,}, after {course.tokens:,} tokens and {seconds:,.0f} s.")
+    return course, seconds
+
+
+def _farewell(plan: Plan, course: Course) -> str:
+    if plan.keep:
+        return f"stopped after step {course.step:,}; the same command goes on from there."
+    return f"stopped after step {course.step:,}; nothing was kept, since training.keep = 0."
+
+
+def _finished(place: Workspace, learner: Learner, course: Course, spending: Spending, first: tuple[int, float]
+              ) -> Fitted:
+    seconds = spending.elapsed()
+    if learner.plan.patience is not None and course.best:
+        folder = place.path / f"step-{int(course.best['step']):09d}"
+        best = weights.read(folder / (MEMORY if learner.average else MODEL))
+        if learner.average:
+            best = {name.removeprefix("average."): t for name, t in best.items() if name.startswith("average.")}
+        weights.put(learner.model, best, folder)
+    elif learner.average:
+        weights.put(learner.model, learner.average.tensors, "the average")
+    rows = [json.loads(line) for line in (place.path / METRICS).read_text(encoding="utf-8").splitlines()]
+    rate = (course.tokens - first[0]) / max(seconds - first[1], 1e-9)
+    learner.model.eval()
+    return Fitted(course, seconds, rate, peak_memory(learner.device), rows)

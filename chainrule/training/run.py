@@ -1,0 +1,93 @@
+"""From arrays of ids to a trained stack: what recipes, benchmarks and experiments call."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from chainrule.errors import DataError, OptionError
+from chainrule.models.stack import Shape, Stack
+from chainrule.tasks.language import Language, Text, Vocabulary
+from chainrule.tasks.order import Contiguous, Windows
+from chainrule.training.journal import Show
+from chainrule.training.loop import Fitted, fit
+from chainrule.training.plan import Plan
+from chainrule.training.workspace import Say
+
+
+@dataclass(frozen=True)
+class Telling:
+    """Whom training talks to, what it samples, and by what its unfinished state is recognized."""
+
+    say: Say = print
+    show: Show | None = None
+    sample: Callable[[Any], list[str]] | None = None
+    identity: Mapping[str, Any] | None = None
+    force: bool = False  # another identity is no reason to refuse
+
+
+def train_ids(shape: Shape, plan: Plan, text: Text | np.ndarray, valid: Text | np.ndarray | None,
+              vocabulary: Vocabulary, workspace: Path, *, device: str = "auto", telling: Telling | None = None
+              ) -> tuple[Stack, Fitted]:
+    """Builds a stack and trains it as a language model on ids; `telling` says who listens."""
+    telling = telling or Telling()
+    text = Text(text) if isinstance(text, np.ndarray) else text
+    valid = Text(valid) if isinstance(valid, np.ndarray) else valid
+    stack = new_stack(shape, vocabulary.size, plan.seed).to(chosen_device(device))
+    task = language_task(stack, plan, text, valid, vocabulary, telling)
+    identity = telling.identity
+    if identity is None:
+        identity = {"shape": asdict(shape), "training": asdict(plan), "text": digest(text), "valid": digest(valid)}
+    return stack, fit(stack, task, plan, workspace, telling.say, show=telling.show, identity=identity,
+                      force=telling.force)
+
+
+def new_stack(shape: Shape, vocabulary_size: int, seed: int) -> Stack:
+    """A stack with weights that depend on the seed alone."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return Stack(shape, vocabulary_size)
+
+
+def language_task(stack: Stack, plan: Plan, text: Text, valid: Text | None, vocabulary: Vocabulary,
+                  telling: Telling) -> Language:
+    """How the text is read: a text that is too short for the context or the batch makes them smaller."""
+    tokens, context, rows = len(text.ids), stack.shape.context, plan.batch
+    if not tokens:
+        raise DataError("the text to train on has no tokens.")
+    if tokens < context:
+        telling.say(f"the text has {tokens:,} tokens, fewer than model.context = {context}: it is read in windows of "
+                    f"{tokens}.")
+        context = tokens
+    reading = chosen_reading(stack, plan.reading)
+    if reading == "contiguous" and rows > max(1, tokens // context):
+        rows = max(1, tokens // context)
+        telling.say(f"the text has {tokens:,} tokens, too few for {plan.batch} rows of {context}: training.batch is "
+                    f"{rows}.")
+    order = (Contiguous if reading == "contiguous" else Windows)(tokens, context, rows, plan.seed)
+    return Language(text, valid, vocabulary, order, smoothing=plan.label_smoothing,
+                    evaluate_tokens=plan.evaluate_tokens, sample=telling.sample)
+
+
+def chosen_reading(stack: Stack, wish: str) -> str:
+    """contiguous where the state can be carried on without end: recurrence, and no attention or bounded positions."""
+    carries = not set("sx") & set(stack.letters) and stack.position.context is None
+    if wish == "contiguous" and not carries:
+        raise OptionError("training.reading", wish, "'windows' for attention and learned positions",
+                          "Only recurrent, convolution and window sublayers carry their state on.")
+    return wish if wish != "auto" else "contiguous" if carries and "r" in stack.letters else "windows"
+
+
+def chosen_device(wish: str) -> torch.device:
+    return torch.device(("cuda" if torch.cuda.is_available() else "cpu") if wish == "auto" else wish)
+
+
+def digest(text: Text | None) -> str | None:
+    """SHA-256 of the ids."""
+    return None if text is None else hashlib.sha256(np.ascontiguousarray(text.ids).view(np.uint8).data).hexdigest()

@@ -1,0 +1,52 @@
+"""Ctrl-C and SIGTERM end training after the step that is being done, so that nothing is lost."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Stop:
+    """Whether a signal has asked for the end, and which."""
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+        self._old: dict[int, Any] = {}
+
+    def listen(self) -> None:
+        if threading.current_thread() is threading.main_thread():  # Python gives signals to no other
+            self._old = {number: signal.signal(number, self._asked) for number in SIGNALS}
+
+    def deaf(self) -> None:
+        """Signals mean again what they meant before."""
+        for number, handler in self._old.items():
+            signal.signal(number, handler)
+        self._old = {}
+
+    def obey(self) -> None:
+        """Ends as the signal would have."""
+        self.deaf()
+        if self.number == signal.SIGINT:
+            raise KeyboardInterrupt
+        if self.number is not None:
+            raise SystemExit(128 + self.number)
+
+    def _asked(self, number: int, frame: Any) -> None:
+        self.number = number
+        self.deaf()  # a second signal acts at once
+
+
+@contextmanager
+def stopping() -> Iterator[Stop]:
+    """`with stopping() as stop:`; look at `stop.number` between steps."""
+    stop = Stop()
+    stop.listen()
+    try:
+        yield stop
+    finally:
+        stop.deaf()

@@ -1,0 +1,113 @@
+"""Where an unfinished training lies: its identity, its checkpoints, its metrics so far; one process at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from chainrule.errors import StorageError, UsageError
+from chainrule.storage import open_run, write_run
+
+IDENTITY, METRICS, TIMINGS = "identity.json", "metrics.jsonl", "timings.jsonl"
+Say = Callable[[str], None]
+
+
+class Workspace:
+    """`with Workspace(path, identity) as place:`; a training of another identity is refused, unless `force`."""
+
+    def __init__(self, path: Path, identity: Mapping[str, Any], *, force: bool = False, say: Say = print):
+        self.path, self.identity, self.force, self.say = path, json.loads(json.dumps(identity)), force, say
+
+    def __enter__(self) -> Workspace:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._handle = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            raise StorageError(f"{self.path}: cannot be written: {error.strerror}. Choose another folder.") from None
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._settle()
+        except BlockingIOError:
+            os.close(self._handle)
+            raise StorageError(f"{self.path}: another process trains there now. Wait for it, or choose another "
+                               "folder.") from None
+        except BaseException:
+            os.close(self._handle)
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._handle)
+
+    def checkpoints(self) -> list[Path]:
+        """The oldest first."""
+        return sorted(path for path in self.path.glob("step-*") if path.is_dir())
+
+    def newest(self) -> Path | None:
+        """The last checkpoint that is whole; damaged ones are named and removed."""
+        for path in reversed(self.checkpoints()):
+            try:
+                return open_run(path).path
+            except StorageError as error:
+                self.say(f"a damaged checkpoint is left out: {error}")
+                shutil.rmtree(path, ignore_errors=True)
+        return None
+
+    def save(self, step: int, fill: Callable[[Path], None], *, keep: int, best: int | None) -> None:
+        """Writes step-N, whole or not at all; then removes all but the last few and the best."""
+        path = self.path / f"step-{step:09d}"
+        if not path.exists():
+            write_run(path, fill)
+        spared = {*self.checkpoints()[-keep:], self.path / f"step-{best if best is not None else step:09d}"}
+        for old in self.checkpoints():
+            if old not in spared:
+                shutil.rmtree(old, ignore_errors=True)
+
+    def clear(self) -> None:
+        """Removes what was trained so far."""
+        for path in self.path.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def _settle(self) -> None:
+        """Writes down whose place this is, or compares."""
+        path = self.path / IDENTITY
+        try:
+            old = json.loads(path.read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):
+            old = None
+        if old is not None and old != self.identity:
+            changes = differences(old, self.identity)
+            if not self.force:
+                raise UsageError("\n".join([
+                    f"{self.path}: holds an unfinished training{_at(self.checkpoints())} that was started otherwise:",
+                    *changes, "Give the same command to go on with it, or --force to start anew."]))
+            self.say(f"starting anew, since {len(changes)} things changed: {'; '.join(changes)}.")
+        if old != self.identity:
+            self.clear()
+            partial = path.with_suffix(".partial")
+            partial.write_text(json.dumps(self.identity, indent=1, sort_keys=True), encoding="utf-8")
+            partial.replace(path)
+
+
+def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """`path: old → new` for everything that changed, nested mappings by their paths."""
+    one, other = dict(_flat(old)), dict(_flat(new))
+    return [f"{name}: {one.get(name, 'nothing')} → {other.get(name, 'nothing')}"
+            for name in sorted(one.keys() | other.keys()) if one.get(name) != other.get(name)]
+
+
+def _flat(tree: Mapping[str, Any], prefix: str = "") -> Any:
+    for key, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _at(checkpoints: list[Path]) -> str:
+    return f" (at step {int(checkpoints[-1].name.partition('-')[2]):,})" if checkpoints else ""
