@@ -21,8 +21,8 @@ class Elman(Recurrent):
 
     Elman 1990, "Finding structure in time", Cognitive Science 14. W starts uniform within ±1/√D, biases at 0; U starts
     as `gain` times an orthogonal matrix (Saxe et al. 2014, arXiv:1312.6120), the same uniform numbers, or the identity
-    (with φ = relu: Le, Jaitly & Hinton 2015, arXiv:1504.00941). Gradients through t steps go as the t-th power of U's
-    singular values: a uniform U (the largest about 1.15, most below 0.6) makes them vanish, a `gain` of 2 explode.
+    (with φ = relu: Le, Jaitly & Hinton 2015, arXiv:1504.00941). Gradients go through t steps as the t-th power of U:
+    they vanish where it is uniform (its eigenvalues lie within 1/√3) and explode where it is orthogonal with `gain` 2.
     """
 
     def __init__(self, width: int, depth: int, *, activation: Literal["tanh", "relu"] = "tanh",

@@ -1,0 +1,46 @@
+"""Where dropout falls: on every number, on the same numbers at each step, and never between a state and the next."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from chainrule.errors import OptionError
+from chainrule.models.stack import Shape, Stack
+from chainrule.registry import build, names
+
+torch.set_num_threads(1)
+B, T, D, V = 3, 7, 8, 11
+
+
+def test_variational_dropout_leaves_out_the_same_numbers_at_each_step():
+    torch.manual_seed(0)
+    y = build("parts/dropouts", {"name": "variational", "rate": 0.5})(torch.ones(B, T, D))
+    assert torch.equal(y, y[:, :1].expand_as(y)) and len(y[:, 0].unique(dim=0)) == B  # but others in each row
+
+
+def test_independent_dropout_does_not():
+    torch.manual_seed(0)
+    y = build("parts/dropouts", {"name": "independent", "rate": 0.5})(torch.ones(B, T, D))
+    assert len(y[0].unique(dim=0)) > 1
+
+
+def test_plain_wiring_drops_the_connections_through_depth_only():
+    """Zaremba, Sutskever & Vinyals 2014, §3.1: dropout of h^{l−1}_t, never of h^l_{t−1}; embedding and output too."""
+    torch.manual_seed(0)
+    stack = Stack(Shape(pattern="rr", width=D, r="lstm", wiring="plain", norm="none", position="none",
+                        dropout={"name": "independent", "rate": 0.5}), V)
+    ids = torch.randint(V, (B, T))
+    torch.manual_seed(1)
+    y = stack(ids)[0]
+    torch.manual_seed(1)
+    x = F.dropout(F.embedding(ids, stack.embedding.weight), 0.5)
+    for layer in stack.sublayers:
+        x = F.dropout(layer.body.cell.fused(x)[0], 0.5)  # the recurrence itself is torch's, without dropout
+    torch.testing.assert_close(y, x)
+
+
+@pytest.mark.parametrize("name", names("parts/dropouts"))
+@pytest.mark.parametrize("rate", [-0.1, 1.0])
+def test_a_rate_that_cannot_be_is_refused(name, rate):
+    with pytest.raises(OptionError, match=f"rate = {rate}, expected at least 0 and less than 1"):
+        build("parts/dropouts", {"name": name, "rate": rate})

@@ -1,0 +1,107 @@
+"""Feedforwards, norms, embeddings and heads equal their equations and start as they say."""
+
+import math
+
+import pytest
+import torch
+
+from chainrule.errors import OptionError
+from chainrule.problems import Problems
+from chainrule.registry import build
+
+torch.set_num_threads(1)
+B, T, D, F = 2, 3, 5, 7
+GATES = {"glu": lambda a: 1 / (1 + math.exp(-a)), "reglu": lambda a: max(a, 0.0),
+         "geglu": lambda a: a * (1 + math.erf(a / math.sqrt(2))) / 2, "swiglu": lambda a: a / (1 + math.exp(-a))}
+ACTIVATIONS = {"relu": GATES["reglu"], "gelu": GATES["geglu"], "silu": GATES["swiglu"], "tanh": math.tanh,
+               "sigmoid": GATES["glu"], "relu_squared": lambda a: max(a, 0.0) ** 2, "identity": lambda a: a,
+               "gelu_tanh": lambda a: a / 2 * (1 + math.tanh(math.sqrt(2 / math.pi) * (a + 0.044715 * a**3)))}
+
+
+def made(kind, name, *given, **options):
+    torch.manual_seed(0)
+    part = build(f"parts/{kind}", {"name": name, **options}, *given).double()
+    with torch.no_grad():
+        for parameter in part.parameters():
+            parameter.add_(0.3 * torch.randn_like(parameter))
+    return part
+
+
+@pytest.mark.parametrize("name", GATES)
+def test_a_gated_feedforward_is_its_equation(name):
+    part, x = made("feedforwards", name, D, 1, hidden=F, bias=True), torch.randn(D, dtype=torch.float64)
+    (W, V), (b, c) = part.inward.weight.chunk(2), part.inward.bias.chunk(2)
+    through = torch.tensor([GATES[name](a) for a in (W @ x + b).tolist()], dtype=torch.float64)
+    torch.testing.assert_close(part(x), part.outward.weight @ (through * (V @ x + c)) + part.outward.bias)
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_an_mlp_is_its_equation(activation):
+    part = made("feedforwards", "mlp", D, 1, hidden=F, activation=activation)
+    x = torch.randn(D, dtype=torch.float64)
+    inner = [ACTIVATIONS[activation](a) for a in (part.inward.weight @ x + part.inward.bias).tolist()]
+    wanted = part.outward.weight @ torch.tensor(inner, dtype=torch.float64) + part.outward.bias
+    torch.testing.assert_close(part(x), wanted)
+
+
+def test_hidden_widths_are_such_that_gated_and_plain_have_as_many_weights():
+    for width in (48, 96, 384):
+        plain, gated = (sum(p.numel() for p in build("parts/feedforwards", choice, width, 1).parameters())
+                        for choice in ({"name": "mlp", "bias": False}, "swiglu"))
+        assert plain == gated == 8 * width**2
+    assert [build("parts/feedforwards", "swiglu", width, 1).hidden for width in (1, 64, 128)] == [8, 168, 344]
+
+
+@pytest.mark.parametrize("name", ["mlp", "swiglu"])
+def test_a_feedforward_starts_smaller_in_a_deeper_stack(name):
+    torch.manual_seed(0)
+    shallow, deep = (build("parts/feedforwards", name, 96, depth) for depth in (1, 16))
+    assert shallow.inward.weight.std().item() == pytest.approx(96**-0.5, rel=0.05)
+    hidden = shallow.outward.in_features
+    assert shallow.outward.weight.std().item() == pytest.approx(hidden**-0.5, rel=0.05)
+    assert deep.outward.weight.std().item() == pytest.approx((hidden * 16) ** -0.5, rel=0.05)
+    assert deep.inward.weight.std().item() == pytest.approx(96**-0.5, rel=0.05)
+
+
+def test_layer_norm_takes_the_variance_of_all_numbers():
+    """On [1, 0, 0, 0] the first number becomes 0.75 / √(3/16) = 1.73; with n − 1 it would be 1.50."""
+    norm = build("parts/norms", "layer", 4)
+    x = torch.tensor([1.0, 0, 0, 0])
+    torch.testing.assert_close(norm(x), torch.tensor([3.0, -1, -1, -1]) / 3**0.5, atol=1e-3, rtol=0)
+    trained = made("norms", "layer", D)
+    x = torch.randn(D, dtype=torch.float64)
+    mean = x.sum() / D
+    variance = ((x - mean) ** 2).sum() / D
+    torch.testing.assert_close(trained(x), trained.gain * (x - mean) / (variance + 1e-5).sqrt() + trained.bias)
+
+
+def test_rms_norm_leaves_the_mean_alone():
+    norm, x = made("norms", "rms", D), torch.randn(D, dtype=torch.float64)
+    torch.testing.assert_close(norm(x), norm.gain * x / ((x * x).sum() / D + 1e-6).sqrt())
+
+
+def test_embeddings_can_be_multiplied_by_the_root_of_the_width():
+    plain, scaled = (made("embeddings", "lookup", 11, D, scale=scale) for scale in ("one", "root"))
+    ids = torch.tensor([[3, 10, 0]])
+    torch.testing.assert_close(plain(ids)[0], plain.weight[[3, 10, 0]])
+    torch.testing.assert_close(scaled(ids), plain(ids) * D**0.5)
+    with pytest.raises(Problems, match="lookup.scale = 'two', expected one of 'one', 'root'"):
+        build("parts/embeddings", {"name": "lookup", "scale": "two"}, 11, D)
+
+
+def test_a_tied_head_shares_the_embedding_and_an_untied_one_does_not():
+    embedding = build("parts/embeddings", "lookup", 11, D)
+    tied, untied = (build("parts/heads", name, D, embedding.weight) for name in ("tied", "untied"))
+    x = torch.randn(B, T, D)
+    assert tied.weight is embedding.weight and untied.weight is not embedding.weight
+    torch.testing.assert_close(tied(x), x @ embedding.weight.T)
+    torch.testing.assert_close(untied(x), x @ untied.weight.T)
+
+
+@pytest.mark.parametrize(("choice", "words"), [
+    ({"name": "mlp", "hidden": 0}, "MLP.hidden = 0, expected at least 1"),
+    ({"name": "mlp", "activation": "rellu"}, "MLP.activation = 'rellu', expected an activation. Did you mean 'relu'"),
+    ({"name": "geglu", "hidden": -3}, "GEGLU.hidden = -3, expected at least 1")])
+def test_a_feedforward_that_cannot_be_is_refused(choice, words):
+    with pytest.raises(OptionError, match=words):
+        build("parts/feedforwards", choice, D, 1)
