@@ -109,7 +109,7 @@ def _check_writable(path: str | Path, target: Path) -> None:
     if not parent.is_dir():
         raise StorageError(f"{path}: {parent} is a file, expected a folder.")
     if len(os.fsencode(target.name)) > (longest := os.pathconf(parent, "PC_NAME_MAX")):
-        raise StorageError(f"{path}: the name is longer than {longest} bytes, which this disk does not allow.")
+        raise StorageError(f"{path}: File name too long, expected at most {longest} bytes. Choose a shorter one.")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise StorageError(f"{path}: {parent} cannot be written to. Choose another folder.")
 

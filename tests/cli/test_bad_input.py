@@ -240,7 +240,7 @@ def test_what_is_already_there_is_left_alone(place, chainrule):
     train = ["train", "ngram", "--data", "text.txt", "--out"]
     refused(chainrule(*train, "text.txt"), 1, "text.txt: a file is there, expected the name of a new folder.")
     refused(chainrule(*train, "text.txt/run"), 1, "text.txt is a file, expected a folder.")
-    refused(chainrule(*train, "x" * 300), 1, "the name is longer than", "which this disk does not allow.")
+    refused(chainrule(*train, "x" * 300), 1, "File name too long, expected at most", "Choose a shorter one.")
     (place / "mine").mkdir()
     (place / "mine" / "letter.txt").write_text("dear")
     for force in ([], ["--force"]):
