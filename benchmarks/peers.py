@@ -1,0 +1,79 @@
+"""Models of one shape, ours and our peers', and a fair way to time them: in turns, the best of several rounds."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from chainrule.models.stack import Shape, Stack
+
+
+@dataclass(frozen=True)
+class Size:
+    """A GPT-2 of any size."""
+
+    layers: int
+    width: int
+    heads: int
+    context: int
+    batch: int
+    vocabulary_size: int = 65
+
+    def __str__(self) -> str:
+        return f"{self.layers} layers, {self.width} wide, {self.heads} heads, block {self.context}, batch {self.batch}"
+
+
+SMALL = Size(4, 128, 4, 64, 12)  # nanoGPT's configuration for a laptop
+CHARACTERS = Size(6, 384, 6, 256, 8)  # the usual one for tiny Shakespeare, with a batch that two cores can bear
+GPT2 = Size(12, 768, 12, 1024, 64, 50_304)
+
+
+def ours(size: Size) -> Stack:
+    """GPT-2 as a sentence of sublayers: what the recipe `gpt` trains."""
+    return Stack(Shape(pattern=f"(sf)*{size.layers}", width=size.width, context=size.context, norm="layer",
+                       s={"name": "attention", "heads": size.heads, "bias": True},
+                       f={"name": "mlp", "activation": "gelu_tanh"}, position="learned"), size.vocabulary_size)
+
+
+def transformers_gpt2(size: Size) -> nn.Module:
+    """GPT2LMHeadModel without dropout."""
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    return GPT2LMHeadModel(GPT2Config(
+        vocab_size=size.vocabulary_size, n_positions=size.context, n_embd=size.width, n_layer=size.layers,
+        n_head=size.heads, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0, bos_token_id=0, eos_token_id=None))
+
+
+def parameters(model: nn.Module) -> int:
+    return sum(each.numel() for each in model.parameters())
+
+
+def best_seconds(works: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+    """The least seconds of each work; they take turns, so that a busy moment of the machine hits all alike."""
+    for work in works.values():
+        work()
+    best = dict.fromkeys(works, float("inf"))
+    for _ in range(rounds):
+        for name, work in works.items():
+            began = time.perf_counter()
+            work()
+            best[name] = min(best[name], time.perf_counter() - began)
+    return best
+
+
+def record(out: Path | None, **found: Any) -> None:
+    """One JSON line, printed and appended to a file."""
+    line = json.dumps({"torch": torch.__version__, **found}, default=asdict)
+    print(line, flush=True)
+    if out is not None:
+        with out.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")

@@ -1,0 +1,1 @@
+"""Looking inside trained and untrained models."""

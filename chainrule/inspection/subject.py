@@ -1,0 +1,98 @@
+"""What is looked at: a trained run or a recipe as training would begin it, and rows of real text for it to read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from chainrule.errors import DataError, UsageError
+from chainrule.models.language import NeuralLanguageModel
+from chainrule.models.stack import Stack
+from chainrule.protocols import Tokenizer
+from chainrule.recipe import Recipe, load_recipe
+from chainrule.runs import load
+from chainrule.text.corpora import open_corpus
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A neural model with its name, and the ids (rows, T + 1) of windows of text."""
+
+    name: str
+    stack: Stack
+    recipe: Recipe
+    ids: Tensor
+
+    @property
+    def clip(self) -> float | None:
+        """The largest norm of a gradient that its training lets pass."""
+        return getattr(self.recipe, "training").clip  # noqa: B009
+
+
+def asked_for(words: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Each name with the `path=value` that follow it: `rnn rnn model.r.gain=2 lstm` are three."""
+    found: list[tuple[str, list[str]]] = []
+    for word in words:
+        if "=" not in word:
+            found.append((word, []))
+        elif found:
+            found[-1][1].append(word)
+        else:
+            raise UsageError(f"{word!r} changes a recipe, expected the recipe before it.")
+    return found
+
+
+def subject(name: str, overrides: Sequence[str], data: str, *, length: int, rows: int) -> Subject:
+    """A run folder's model, or a recipe's with fresh weights and a tokenizer made from the text."""
+    if (Path(name) / "MANIFEST.json").exists():
+        if overrides:
+            raise UsageError(f"{name} is trained, so {overrides[0]!r} cannot change it; a recipe can be changed.")
+        run = load(name)
+        return _reading(name, run.model, run.recipe, run.tokenizer, data, length, rows)
+    recipe = load_recipe(name, overrides)
+    _must_be_neural(name, recipe)
+    model, tokenizer = _fresh(recipe, data)
+    changes = [change.removeprefix("model.") for change in overrides]
+    return _reading(" ".join([name, *changes]), model, recipe, tokenizer, data, length, rows)
+
+
+def _fresh(recipe: Recipe, data: str) -> tuple[Any, Tokenizer]:
+    from chainrule.families.neural import language_model, shape_of
+    from chainrule.registry import build
+    from chainrule.text.encoded import fit_and_encode
+    from chainrule.training.run import new_stack
+
+    tokenizer, _ = fit_and_encode(open_corpus(data, recipe.text), build("text/tokenizers", recipe.tokenizer),
+                                  recipe.text)
+    return language_model(new_stack(shape_of(recipe), tokenizer.vocabulary_size, recipe.seed), tokenizer), tokenizer
+
+
+def _reading(name: str, model: Any, recipe: Recipe, tokenizer: Any, data: str, length: int, rows: int) -> Subject:
+    from chainrule.text.encoded import encode
+
+    _must_be_neural(name, recipe)
+    assert isinstance(model, NeuralLanguageModel)
+    ids = encode(open_corpus(data, recipe.text), tokenizer, recipe.text).ids
+    length = min(length, model.window or length)
+    return Subject(name, model.stack.cpu(), recipe, windows(ids, length, rows, data))
+
+
+def windows(ids: np.ndarray, length: int, rows: int, data: str) -> Tensor:
+    """(rows, length + 1): windows evenly spread over the text, as many as it has room for."""
+    last = len(ids) - length - 1
+    if last < 0:
+        raise DataError(f"{data}: {len(ids):,} tokens, expected at least {length + 1:,}. Try a longer text, or a "
+                        "smaller --distance.")
+    starts = np.unique(np.linspace(0, last, rows).astype(int))
+    return torch.from_numpy(np.stack([ids[start:start + length + 1] for start in starts]).astype(np.int64))
+
+
+def _must_be_neural(name: str, recipe: Recipe) -> None:
+    if recipe.family != "neural":
+        raise UsageError(f"{name}: its family is {recipe.family}, which has no gradients; expected a neural model.")

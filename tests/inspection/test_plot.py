@@ -1,0 +1,55 @@
+"""Charts are well-formed SVG that shows every line, and only what can be shown."""
+
+import math
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from chainrule.inspection.plot import Chart, Line, html, svg
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn(*lines, log=False):
+    text = svg([Chart("title", "time", "norm", lines, log=log)])
+    tree = ElementTree.fromstring(text)
+    paths = [node.get("d") for node in tree.iter(f"{SVG}path") if node.get("stroke-width") == "1.8"]
+    return [node.text for node in tree.iter(f"{SVG}text")], paths
+
+
+def points(path):
+    return [tuple(map(float, pair.split())) for pair in re.findall(r"[ML]([\d.]+ [\d.]+)", path)]
+
+
+def test_labels_title_and_ticks_are_written():
+    texts, _ = drawn(Line("an <lstm> & more", [0, 10], [1, 5]))
+    assert {"title", "time", "norm", "an <lstm> & more", "0", "10", "5"} <= set(texts)
+
+
+def test_equal_factors_are_equally_far_apart_on_a_log_axis():
+    _, (path,) = drawn(Line("a", [0, 1, 2], [1e-6, 1e-3, 1.0]), log=True)
+    (_, low), (_, middle), (_, high) = points(path)
+    assert low > middle > high and middle == pytest.approx((low + high) / 2, abs=0.2)
+
+
+def test_a_line_is_broken_where_a_value_cannot_be_shown():
+    _, (path,) = drawn(Line("a", range(6), [1.0, 2.0, 0.0, math.nan, 3.0, math.inf]), log=True)
+    assert path.count("M") == 2 and len(points(path)) == 3
+
+
+@pytest.mark.parametrize("y", [[0.0, 0.0], [3.0, 3.0], [math.nan], []])
+@pytest.mark.parametrize("log", [False, True])
+def test_lines_without_a_range_are_drawn_all_the_same(y, log):
+    texts, paths = drawn(Line("flat", range(len(y)), y), log=log)
+    assert len(paths) == 1 and "flat" in texts
+
+
+def test_many_lines_are_told_apart_or_left_out_of_the_legend():
+    texts, paths = drawn(*(Line(f"line {n}", [0, 1], [n, n]) for n in range(40)))
+    assert len(paths) == 40 and "line 12" in texts and "line 30" not in texts and "…" in texts
+
+
+def test_a_page_has_the_numbers_too():
+    page = html("Gradients", [Chart("t", "d", "norm", [Line("a", [0, 1], [0.25, 0.125]), Line("b", [1], [7.0])])])
+    assert "<td>0.125</td>" in page and "<td>7</td>" in page and page.count("<svg") == 1
