@@ -1,0 +1,149 @@
+"""A stack as a language model: steps equal scores beyond the window too, whatever the sentence is."""
+
+import pytest
+import torch
+
+from chainrule.models.language import NeuralLanguageModel
+from chainrule.models.stack import Shape, Stack
+from chainrule.parts.state import Reading
+from chainrule.protocols import LanguageModel
+from chainrule.registry import names
+from chainrule.watching import watch
+
+torch.set_num_threads(1)
+B, T, V, WIDTH, CONTEXT, START = 3, 29, 13, 16, 11, 1
+SHAPES = {
+    "gpt": Shape(pattern="(sf)*2", position="learned", f="mlp", norm="layer"),
+    "transformer": Shape(pattern="(sf)*2", s={"name": "attention", "heads": 4, "groups": 2}),
+    "post-norm": Shape(pattern="(sf)*2", wiring="post_norm", position="sinusoidal"),
+    "sandwich": Shape(pattern="s*2 (sf)*2 f*2", position="alibi"),
+    "relative": Shape(pattern="(sf)*2", position="relative_bias"),
+    "hybrid": Shape(pattern="(rsf)*2"),
+    "hybrid of one gate": Shape(pattern="(rsf)*2", r="ugrnn", position="none"),
+    "convolutions": Shape(pattern="cf", position="none"),
+    "window": Shape(pattern="wf", wiring="plain", norm="none", position="none", f="mlp"),
+    "window with places": Shape(pattern="wf", position="learned"),
+    "recurrence, then attention": Shape(pattern="rrs", wiring="residual", norm="none", position="none"),
+} | {f"stacked {name}": Shape(pattern="rr", r=name, wiring="plain", norm="none", position="none", head="untied")
+     for name in ("elman", "ugrnn", "gru", "lstm", "lstm_linear_output")}
+
+
+def made(shape, dtype=torch.float64):
+    torch.manual_seed(0)
+    stack = Stack(Shape(**{**vars(shape), "width": WIDTH, "context": CONTEXT}), V).to(dtype).eval()
+    with torch.no_grad():
+        for parameter in stack.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    return NeuralLanguageModel(stack, START)
+
+
+@pytest.fixture(scope="module", params=SHAPES)
+def model(request):
+    return made(SHAPES[request.param])
+
+
+def stepped(model, ids):
+    state, found = model.start(len(ids)), []
+    for column in ids.T:
+        found.append(model.log_probs(state).gather(1, column[:, None])[:, 0])
+        state = model.advance(state, column)
+    return torch.stack(found, dim=1), state
+
+
+def text(seed=0, rows=B, time=T):
+    torch.manual_seed(seed)
+    return torch.randint(2, V, (rows, time))
+
+
+def test_it_is_a_language_model(model):
+    assert isinstance(model, LanguageModel) and model.vocabulary_size == V
+    for rows in (0, 1, 3):
+        assert model.log_probs(model.start(rows)).shape == (rows, V)
+
+
+@pytest.mark.parametrize("time", [1, 2, CONTEXT - 1, CONTEXT, CONTEXT + 1, T])
+def test_one_by_one_equals_all_at_once(model, time):
+    ids = text(time=time)
+    torch.testing.assert_close(stepped(model, ids)[0], model.score(ids), atol=1e-5, rtol=1e-5)
+
+
+def test_a_score_depends_on_nothing_that_follows(model):
+    ids = text()
+    for time in (1, 7, CONTEXT, 17):
+        torch.testing.assert_close(model.score(ids[:, :time]), model.score(ids)[:, :time], atol=1e-5, rtol=1e-5)
+
+
+def test_picked_rows_go_their_own_ways(model):
+    ids, rows = text(), [2, 0, 2]
+    _, state = stepped(model, ids[:, :14])
+    copies, again = model.pick(state, rows), model.pick(state, torch.tensor(rows))
+    for _ in range(CONTEXT):
+        copies = model.advance(copies, torch.tensor([2, 3, 4]))
+    found = []
+    for column in ids[rows, 14:].T:
+        found.append(model.log_probs(again).gather(1, column[:, None])[:, 0])
+        again = model.advance(again, column)
+    torch.testing.assert_close(torch.stack(found, dim=1), model.score(ids)[rows, 14:], atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(model.log_probs(state), model.log_probs(stepped(model, ids[:, :14])[1]))
+
+
+def test_probabilities_sum_to_one(model):
+    _, state = stepped(model, text(time=5))
+    torch.testing.assert_close(model.log_probs(state).exp().sum(-1), torch.ones(B))
+
+
+def test_only_what_has_a_bounded_memory_is_read_in_windows():
+    assert made(SHAPES["gpt"]).window == made(SHAPES["hybrid"]).window == CONTEXT
+    assert made(SHAPES["window with places"]).window == CONTEXT
+    assert made(SHAPES["stacked lstm"]).window is made(SHAPES["convolutions"]).window is None
+
+
+def test_a_recurrent_model_remembers_beyond_any_window():
+    model, ids = made(SHAPES["stacked lstm"]), text()
+    other = ids.clone()
+    other[:, 0] = (other[:, 0] - 1).clamp(min=2) + (other[:, 0] == 2)
+    assert (model.score(ids)[:, -1] != model.score(other)[:, -1]).all()
+
+
+@pytest.mark.parametrize("name", ["hybrid", "gpt", "stacked ugrnn"])
+def test_single_precision_steps_as_it_scores(name):
+    model, ids = made(SHAPES[name], torch.float32), text()
+    torch.testing.assert_close(stepped(model, ids)[0], model.score(ids), atol=1e-5, rtol=1e-5)
+
+
+def test_watching_shows_every_layer():
+    model = made(SHAPES["hybrid"])
+    with watch() as seen:
+        model.score(text(time=5))
+    assert len([name for name in seen if name.endswith("attention")]) == 2
+    assert len([name for name in seen if name.endswith("forget_gate")]) == 2
+
+
+@pytest.mark.parametrize("pattern", ["(sf)*2", "(rsf)*2", "cf", "wf", "s*2 (sf)*2 f*2"])
+def test_a_stack_that_reads_both_ways_ignores_padding(pattern):
+    torch.manual_seed(0)
+    stack = Stack(Shape(pattern=pattern, width=WIDTH, context=50, r={"name": "gru", "directions": 2}), V).double()
+    ids, lengths = text(), torch.tensor([29, 1, 17])
+    whole = stack(ids, reading=Reading(causal=False, lengths=lengths))[0]
+    for b, length in enumerate(lengths):
+        alone = stack(ids[b:b + 1, :length], reading=Reading(causal=False))[0][0]
+        torch.testing.assert_close(whole[b, :length], alone)
+
+
+def test_a_stack_with_a_source_steps_as_it_reads():
+    torch.manual_seed(0)
+    stack = Stack(Shape(pattern="(sxf)*2", width=WIDTH, context=CONTEXT), V).double()
+    ids, told = text(time=7), Reading(source=torch.randn(B, 5, WIDTH).double(), source_lengths=torch.tensor([5, 1, 3]))
+    whole, state = stack(ids, reading=told)[0], stack.start(B, 4)
+    for t in range(7):
+        y, state = stack(ids[:, t:t + 1], state, told)
+        torch.testing.assert_close(y[:, 0], whole[:, t])
+
+
+@pytest.mark.parametrize("letter", "srcw")
+@pytest.mark.parametrize("wiring", names("parts/wirings"))
+def test_any_mixer_goes_into_any_wiring(letter, wiring):
+    torch.manual_seed(0)
+    stack = Stack(Shape(pattern=f"({letter}f)*2", width=WIDTH, wiring=wiring), V)
+    y = stack(text())[0]
+    assert y.shape == (B, T, WIDTH) and y.isfinite().all()
