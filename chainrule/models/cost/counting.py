@@ -14,8 +14,6 @@ from chainrule.models.pattern import sublayers
 from chainrule.models.stack import Shape, Stack
 from chainrule.parts.state import Reading
 
-HOME = "chainrule.parts."  # a part is a module whose class lives in a folder below
-
 
 @dataclass(frozen=True)
 class Part:
@@ -110,9 +108,10 @@ def _loose(module: nn.Module) -> Iterator[nn.Parameter]:
 
 def _name(module: nn.Module) -> tuple[str, str] | None:
     """("mixer", "attention") of a module that is a part; None of its inner parts, such as a linear map."""
-    path = type(module).__module__.removeprefix(HOME).split(".")
-    is_part = type(module).__module__.startswith(HOME) and len(path) == 2
-    return (path[0].removesuffix("s"), path[1]) if is_part else None
+    if "__is_part__" not in vars(type(module)):
+        return None
+    *_, kind, name = type(module).__module__.split(".")
+    return kind.removesuffix("s"), name
 
 
 def _add(found: dict[tuple[str, str], Part], name: tuple[str, str], **more: float) -> None:

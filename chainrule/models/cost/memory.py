@@ -24,7 +24,7 @@ class TrainingMemory:
     gradients: int
     optimizer: int
     activations: int  # what the forward pass keeps for the backward pass, for one micro-batch
-    logits: int  # of the tokens whose loss is computed at a time, with their gradients
+    logits: int  # of as many tokens as the loss takes at once: their log-probabilities and two gradients
 
     @property
     def total(self) -> int:
@@ -40,18 +40,19 @@ class DecodingMemory:
 
 
 def training_memory(shape: Shape, vocabulary_size: int, tokens: tuple[int, int], *,
-                    optimizer: Callable[[Any], Any] = torch.optim.AdamW, loss_tokens: int = 1024,
+                    optimizer: Callable[[Any], Any] = torch.optim.AdamW, logits: int = 1 << 24,
                     precision: torch.dtype = torch.float32) -> TrainingMemory:
-    """For micro-batches of (rows, tokens). Weights and optimizer are float32; other precisions are those of autocast.
+    """For micro-batches of (rows, tokens), so many logits at once, and an optimizer made from named parameters.
 
-    Autocast is taken as activations in its precision and one copy of the weights in it; what it leaves in float32
+    Weights and optimizer are float32; other precisions are those of autocast.
+    It is taken as activations in its precision and one copy of the weights in it; what autocast leaves in float32
     (norms, softmax) makes the truth a little larger.
     """
     weights, state = _weights_and_optimizer(shape, vocabulary_size, optimizer)
     kept = activations(shape, vocabulary_size, tokens, precision)
     copy = 0 if precision == torch.float32 else weights // 4 * precision.itemsize
-    logits = 2 * 4 * min(loss_tokens, tokens[0] * tokens[1]) * vocabulary_size
-    return TrainingMemory(weights, weights, state, kept + copy, logits)
+    at_once = min(logits, tokens[0] * tokens[1] * vocabulary_size)
+    return TrainingMemory(weights, weights, state, kept + copy, 3 * 4 * at_once)
 
 
 def activations(shape: Shape, vocabulary_size: int, tokens: tuple[int, int],
@@ -98,10 +99,10 @@ def _weights_and_optimizer(shape: Shape, vocabulary_size: int, make: Callable[[A
     weights = list(stack.parameters())
     for each in weights:
         each.grad = torch.zeros_like(each)
-    stepper = make(weights)
+    stepper = make(list(stack.named_parameters()))
     stepper.step()
-    kept = [each for state in stepper.state.values() for each in state.values() if isinstance(each, Tensor)]
-    return sum(each.nbytes for each in weights), sum(each.nbytes for each in kept if each.dim())
+    kept = [each for each in _tensors(stepper.state_dict()) if each.dim()]
+    return sum(each.nbytes for each in weights), sum(each.nbytes for each in kept)
 
 
 def _tensors(state: Any) -> Iterator[Tensor]:
@@ -110,6 +111,9 @@ def _tensors(state: Any) -> Iterator[Tensor]:
     elif is_dataclass(state):
         for each in fields(state):
             yield from _tensors(getattr(state, each.name))
+    elif isinstance(state, dict):
+        for item in state.values():
+            yield from _tensors(item)
     elif isinstance(state, tuple | list):
         for item in state:
             yield from _tensors(item)

@@ -23,6 +23,7 @@ from chainrule.storage.verified import cache_folder
 
 STEP = {"cpu": 1e10, "cuda": 5e12}  # FLOPs of a measured step at most: some 0.3 s of two cores, 50 ms of a GPU
 LARGEST = {"cpu": 50_000_000, "cuda": 500_000_000}  # parameters of a model that is really built
+REMEMBERED = 24 * 3600  # seconds: other work on the machine, which slows it down, does not last
 SECONDS = 1.2  # of measured steps, beside one that is not measured
 logger = logging.getLogger(__name__)
 
@@ -113,6 +114,8 @@ def _remembered(device: str, key: dict[str, Any], measure: Callable[[], Speed]) 
 
 def _read(note: Path) -> Speed | None:
     try:
+        if time.time() - note.stat().st_mtime > REMEMBERED:
+            return None
         return Speed(**json.loads(note.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
