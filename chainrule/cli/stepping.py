@@ -5,40 +5,53 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from chainrule.cli import console
 
+Facts = Mapping[str, Any]  # of training: the share that is done, the loss, the speed
 log = logging.getLogger("chainrule.steps")
 
 
 @contextmanager
-def shown_steps() -> Iterator[None]:
-    """Follows the steps that a job tells of as they begin; what is said meanwhile stands above the bar."""
-    with _in_terminal() if sys.stderr.isatty() else _in_log_file() as show:
+def shown_steps() -> Iterator[Callable[[Facts], None]]:
+    """Follows the steps that a job tells of as they begin; what is said meanwhile stands above the bar.
+
+    A family that trains for long tells how far it is by calling what the block is given.
+    """
+    with _in_terminal() if sys.stderr.isatty() else _in_log_file() as (show, measure):
         follower = _Follower(show)
         log.addHandler(follower)
         log.setLevel(logging.DEBUG)
         try:
-            yield
+            yield measure
         finally:
             log.removeHandler(follower)
 
 
 @contextmanager
-def _in_terminal() -> Iterator[Callable[[str], None]]:
+def _in_terminal() -> Iterator[tuple[Callable[[str], None], Callable[[Facts], None]]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
         task = bar.add_task("starting", total=None)
-        yield lambda step: bar.reset(task, description=step)
+
+        def measure(facts: Facts) -> None:
+            bar.update(task, total=1.0, completed=facts["progress"], description=f"training: {measured(facts)}")
+
+        def begin(step: str) -> None:
+            bar.tasks[0].total = None  # nobody knows how long it takes
+            bar.reset(task, description=step)
+
+        yield begin, measure
 
 
 @contextmanager
-def _in_log_file() -> Iterator[Callable[[str], None]]:
+def _in_log_file() -> Iterator[tuple[Callable[[str], None], Callable[[Facts], None]]]:
     """Nothing for quick work; otherwise a line where a step begins, not more often than every QUIET_SECONDS."""
     began = said = time.monotonic()
 
@@ -49,7 +62,16 @@ def _in_log_file() -> Iterator[Callable[[str], None]]:
             said = now
             console.say(f"{step}, after {now - began:.0f} s.")
 
-    yield show
+    yield show, lambda facts: show(f"training: {100 * facts['progress']:.0f} %, {measured(facts)}")
+
+
+def measured(facts: Facts) -> str:
+    """`step 12, loss 2.345, 1.987 bits per byte, 12,345 tokens/s, 95 s left`"""
+    left, bits = facts["seconds_left"], facts["bits_per_byte"]
+    found = [f"step {facts['step']:,}", f"loss {facts['loss']:.3f}",
+             None if bits is None else f"{bits:.3f} bits per byte", f"{facts['tokens_per_second']:,.0f} tokens/s",
+             None if left is None else f"{left:,.0f} s left"]
+    return ", ".join(text for text in found if text)
 
 
 class _Follower(logging.Handler):

@@ -33,8 +33,8 @@ def train(
     if not data or out is None:
         missing = "--data SPEC" if not data else "--out RUN"
         raise UsageError(f"train needs {missing}, for example: chainrule train {recipe} --data pydoc --out runs/first")
-    with shown_steps():
-        report = train_run(recipe, data, out, valid=valid, overrides=overrides or (), force=force)
+    with shown_steps() as show:
+        report = train_run(recipe, data, out, valid=valid, overrides=overrides or (), force=force, show=show)
     emit({"run": str(out), **report}, json, lambda found: _show(found, out))
 
 

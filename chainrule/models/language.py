@@ -45,7 +45,7 @@ class NeuralLanguageModel(nn.Module):
 
     @torch.inference_mode()
     def log_probs(self, state: LanguageState) -> Tensor:
-        return self.stack.head(state.hidden).float().log_softmax(-1)
+        return self._log_softmax(state.hidden)
 
     @torch.inference_mode()
     def advance(self, state: LanguageState, ids: Tensor) -> LanguageState:
@@ -84,13 +84,19 @@ class NeuralLanguageModel(nn.Module):
         assert after is not None
         return LanguageState(after, hidden[:, -1], window)
 
+    def _log_softmax(self, hidden: Tensor) -> Tensor:
+        """ln p of every token; <s> begins texts and is in none, so it has no probability."""
+        logits = self.stack.head(hidden).float()
+        logits[..., self.start_id] = -torch.inf
+        return logits.log_softmax(-1)
+
     def _scored(self, read: Tensor, wanted: Tensor) -> Tensor:
         """(B, T): ln p of each wanted token; rows are taken a few at a time, so that logits never exist whole."""
         rows = max(1, SCORED_AT_ONCE // (self.vocabulary_size * read.shape[1]))
         found = []
         for some_read, some_wanted in zip(read.split(rows), wanted.split(rows), strict=True):
             hidden, _ = self.stack(some_read)
-            pieces = [self.stack.head(h).float().log_softmax(-1).gather(-1, w[..., None])[..., 0] for h, w in zip(
+            pieces = [self._log_softmax(h).gather(-1, w[..., None])[..., 0] for h, w in zip(
                 hidden.split(max(1, SCORED_AT_ONCE // (self.vocabulary_size * len(hidden))), dim=1),
                 some_wanted.split(max(1, SCORED_AT_ONCE // (self.vocabulary_size * len(hidden))), dim=1), strict=True)]
             found.append(torch.cat(pieces, dim=1))

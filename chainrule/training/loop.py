@@ -16,6 +16,7 @@ from chainrule.training import weights
 from chainrule.training.budget import Spending
 from chainrule.training.course import Course
 from chainrule.training.flops import training_flops_per_token
+from chainrule.training.forecast import forecast
 from chainrule.training.journal import Journal, Show, peak_memory
 from chainrule.training.learner import MEMORY, MODEL, Learner
 from chainrule.training.plan import Plan
@@ -52,6 +53,8 @@ def fit(model: Any, task: Any, plan: Plan, workspace: Path, say: Say = print, *,
         stack.callback(journal.close)
         stop = stack.enter_context(stopping())
         spending = Spending(plan.budget, task, training_flops_per_token(model, task.order.context), before)
+        if spending.progress(course.step) < 1:
+            say(forecast(learner, course, spending))
         saved, first = time.monotonic(), (course.tokens, spending.elapsed())
 
         while spending.progress(course.step) < 1 and not course.gave_up(plan.patience):
