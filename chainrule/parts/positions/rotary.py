@@ -1,5 +1,9 @@
 """Rotary positions: queries and keys are turned by an angle that grows with their place."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -11,17 +15,35 @@ from chainrule.registry import part
 class Rotary(Position):
     r"""(x₂ᵢ, x₂ᵢ₊₁) ↦ R(t θᵢ)(x₂ᵢ, x₂ᵢ₊₁),  θᵢ = base^(−2i/E): q_m·k_n depends on m − n alone.
 
-    Su et al. 2021, arXiv:2104.09864, eq. 13–15; pairs are (i, i + E/2), as in most implementations.
+    Su et al. 2021, arXiv:2104.09864, eq. 13–15; pairs are (i, i + E/2), as in most implementations. Angles are computed
+    in float32 whatever the model computes in; the last number of an odd head stays as it is.
     """
+
+    angles: Tensor  # a turn by one position, for each number of a head
 
     def __init__(self, width: int, heads: int, context: int, *, base: float = 10_000.0):
         super().__init__(width, heads, context)
         self.base = base
+        self.register_buffer("angles", per_position(width // heads, base), persistent=False)
 
     def turn(self, x: Tensor, positions: Tensor) -> Tensor:
-        half = x.shape[-1] // 2
-        theta = self.base ** (-torch.arange(half, device=x.device, dtype=torch.float32) / half)
-        angle_TE = positions[:, None].float() * theta
-        cos, sin = angle_TE.cos().to(x.dtype), angle_TE.sin().to(x.dtype)
-        one, other, rest = x[..., :half], x[..., half:2 * half], x[..., 2 * half:]
-        return torch.cat([one * cos - other * sin, one * sin + other * cos, rest], dim=-1)
+        """y = x cos + x′ sin, where x′ has the numbers of each pair exchanged; the sign is in the angle."""
+        width = x.shape[-1]
+        angles = self.angles if width == len(self.angles) else per_position(width, self.base).to(x.device)
+        angle_TE = positions[:, None] * angles
+        half = width // 2
+        exchanged = x.roll(half, -1) if width % 2 == 0 else torch.cat([x[..., half:-1], x[..., :half], x[..., -1:]], -1)
+        return torch.addcmul(x * angle_TE.cos().to(x.dtype), exchanged, angle_TE.sin().to(x.dtype))
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Rotary:
+        """Moves to another device, but never to another kind of number."""
+        super()._apply(fn, recurse)
+        self.angles = per_position(len(self.angles), self.base).to(self.angles.device)
+        return self
+
+
+def per_position(width: int, base: float) -> Tensor:
+    """(E,): −θᵢ for the first of each pair, θᵢ for the second, 0 for what has no partner; in float32."""
+    half = width // 2
+    theta = base ** (-torch.arange(half, dtype=torch.float32) / max(half, 1))
+    return torch.cat([-theta, theta, torch.zeros(width % 2)])
