@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chainrule.arrays import namespace, sender
+from chainrule.arrays import at_hand, namespace, sender
 from chainrule.errors import ChainruleError, OptionError
 from chainrule.generation.draft import Draft, Filter, Strategy
 from chainrule.protocols import Array, LanguageModel
@@ -39,7 +39,7 @@ def decode(model: LanguageModel, prompts_BT: np.ndarray, strategy: Strategy, *, 
     live = [Draft(first + i, i, tuple(ids.tolist()), len(ids)) for i, ids in enumerate(prompts_BT)]
     done: list[Draft] = []
     for _ in range(max_tokens):
-        log_p_BV = speakable(model.log_probs(state), marks)
+        log_p_BV = speakable(at_hand(model.log_probs(state)), marks)
         for reshape in filters:
             log_p_BV = reshape(log_p_BV, [draft.ids for draft in live])
         longer = [_closed(draft, marks.end, stops) for draft in strategy.extend(live, log_p_BV)]
@@ -48,7 +48,7 @@ def decode(model: LanguageModel, prompts_BT: np.ndarray, strategy: Strategy, *, 
         if not live:
             break
         state = _follow(model, state, rows, live, send)
-        live = [Draft(d.prompt, i, d.ids, d.read, d.log_p) for i, d in enumerate(live)]
+        live = [d if d.row == i else Draft(d.prompt, i, d.ids, d.read, d.log_p) for i, d in enumerate(live)]
     found: list[list[Draft]] = [[] for _ in prompts_BT]
     for draft in done + [draft.closed("length") for draft in live]:
         found[draft.prompt - first].append(draft)

@@ -25,7 +25,7 @@ class Draft:
         return self.ids[self.read :]
 
     def extended(self, id: int, log_p: float) -> Draft:
-        return replace(self, ids=(*self.ids, id), log_p=self.log_p + log_p)
+        return Draft(self.prompt, self.row, (*self.ids, id), self.read, self.log_p + log_p)
 
     def closed(self, reason: str) -> Draft:
         return replace(self, reason=reason)

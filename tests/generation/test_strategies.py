@@ -10,7 +10,8 @@ from toys import History, random_bigram
 
 from chainrule.errors import UsageError
 from chainrule.generation.decode import Marks, decode
-from chainrule.generation.strategies.sample import invert
+from chainrule.generation.draft import Draft
+from chainrule.generation.strategies.sample import Sample, invert
 from chainrule.registry import build, names
 
 MARKS = Marks(start=1, end=2, unknown=0)
@@ -148,3 +149,12 @@ def test_a_model_with_nothing_to_say_ends_stuck(name):
 def test_a_senseless_strategy_is_refused(choice, message):
     with pytest.raises(UsageError, match=message):
         build("generation/strategies", choice)
+
+
+def test_a_row_draws_one_number_of_its_own_for_each_position():
+    """By the definition: a generator whose key is the seed and the row, and whose counter is the position."""
+    strategy = Sample(seed=5)
+    for row, position in [(0, 0), (3, 0), (3, 63), (3, 64), (7, 1000)]:
+        key = np.array([5, row], dtype=np.uint64)
+        expected = np.random.Generator(np.random.Philox(key=key, counter=position)).random()
+        assert strategy._uniform(Draft(row, 0, (9,) * (position + 2), 2)) == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import array_api_compat
 import numpy as np
@@ -12,6 +13,8 @@ from chainrule.errors import OptionError
 from chainrule.generation.draft import Draft, set_apart
 from chainrule.protocols import Array
 from chainrule.registry import part
+
+AT_ONCE, AT_HAND = 64, 4096  # positions drawn together, as making a generator takes longer; stretches remembered
 
 
 @part
@@ -28,6 +31,7 @@ class Sample:
         if not 0 <= seed < 2**64:
             raise OptionError("seed", seed, "between 0 and 2^64 − 1")
         self.seed = seed
+        self._drawn = lru_cache(AT_HAND)(self._draw)
 
     def extend(self, live: Sequence[Draft], log_p_BV: Array) -> list[Draft]:
         xp = namespace(log_p_BV)
@@ -44,8 +48,13 @@ class Sample:
         return list(done)
 
     def _uniform(self, draft: Draft) -> float:
-        key = np.array([self.seed, draft.prompt], dtype=np.uint64)
-        return np.random.Generator(np.random.Philox(key=key, counter=len(draft.written))).random()
+        place, within = divmod(len(draft.ids) - draft.read, AT_ONCE)
+        return self._drawn(draft.prompt, place)[within]
+
+    def _draw(self, prompt: int, place: int) -> list[float]:
+        """The numbers of several positions: each is the first of the four that the generator makes of its counter."""
+        key = np.array([self.seed, prompt], dtype=np.uint64)
+        return np.random.Generator(np.random.Philox(key=key, counter=place * AT_ONCE)).random(4 * AT_ONCE)[::4].tolist()
 
 
 def invert(log_p_BV: Array, u_B1: Array) -> Array:
