@@ -1,5 +1,6 @@
 """Training that is stopped in each of its steps leaves the older run, the newer, or none; never half of one."""
 
+import itertools
 import os
 import random
 import signal
@@ -14,6 +15,7 @@ from chainrule.errors import StorageError
 from chainrule.families import ngram
 from chainrule.runs import load
 from chainrule.storage import verify_run
+from chainrule.text.tokenizers._pieces import trained, untrained
 
 ROOT = Path(__file__).parents[2]
 SIGNALS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -signal.SIGKILL}
@@ -159,3 +161,18 @@ def test_of_several_trainings_into_one_folder_one_wins_and_the_others_say_so(tmp
         assert "run: something was put there meanwhile" in text or "run: there is a run already" in text
     assert place.order() == 2
     assert place.leftovers() == []
+
+
+@pytest.mark.parametrize("presses", [1, 3])
+def test_a_tokenizer_in_training_hears_ctrl_c_however_often_it_is_pressed(presses):
+    """The library itself listens to nothing: an endless text would be read for ever."""
+    from tokenizers import models, trainers
+
+    def endless():
+        for turn in itertools.count():
+            yield f"word{turn % 500} " * 20
+            if turn in range(100, 100 + presses):
+                signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        trained(untrained(models.BPE()), trainers.BpeTrainer(vocab_size=300, show_progress=False), endless())

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
-from itertools import count, islice
-from threading import Lock
+from itertools import count, islice, takewhile
+from threading import Event, Lock, Thread
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,31 @@ def untrained(model: Any) -> Any:
     library.pre_tokenizer = pre_tokenizers.Sequence([split, spell])
     library.decoder = decoders.ByteLevel()
     return library
+
+
+def trained(library: Any, trainer: Any, texts: Iterator[str]) -> None:
+    """Trains in a thread: the library hears no signal, so when this one is told to stop, the text ends there."""
+    stopped, ended, problems = Event(), Event(), []
+
+    def train() -> None:
+        try:
+            library.train_from_iterator(takewhile(lambda _: not stopped.is_set(), texts), trainer)
+        except BaseException as error:
+            problems.append(error)
+        finally:
+            ended.set()
+
+    Thread(target=train).start()
+    try:
+        while not ended.wait(0.1):  # a signal may reach the other thread: look up from time to time
+            continue
+    finally:
+        stopped.set()
+        while not ended.is_set():  # Python must not shut down while the library is at work, however often it is told
+            with suppress(KeyboardInterrupt, SystemExit):
+                ended.wait(0.1)
+    for problem in problems:
+        raise problem
 
 
 def texts(corpus: Corpus, options: TextOptions) -> Iterator[str]:

@@ -11,7 +11,7 @@ from chainrule.registry import part
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
 from chainrule.text.tokenizers._layout import START_STOP, byte_spellings
-from chainrule.text.tokenizers._pieces import ALWAYS, PieceTokenizer, texts, untrained
+from chainrule.text.tokenizers._pieces import ALWAYS, PieceTokenizer, texts, trained, untrained
 from chainrule.text.tokenizers._ranking import check
 
 
@@ -36,7 +36,7 @@ class BytePair:
         library = untrained(models.BPE())
         trainer = trainers.BpeTrainer(vocab_size=self.size, min_frequency=self.min_count, show_progress=False,
                                       special_tokens=[*START_STOP], initial_alphabet=byte_spellings())
-        library.train_from_iterator(texts(corpus, options), trainer)
+        trained(library, trainer, texts(corpus, options))
         return self.load(json.loads(library.to_str()))
 
     @staticmethod

@@ -11,7 +11,7 @@ from chainrule.registry import part
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
 from chainrule.text.tokenizers._layout import START_STOP, byte_spellings
-from chainrule.text.tokenizers._pieces import ALWAYS, PieceTokenizer, texts, untrained
+from chainrule.text.tokenizers._pieces import ALWAYS, PieceTokenizer, texts, trained, untrained
 from chainrule.text.tokenizers._ranking import check
 
 DECIMALS = 5  # threads add up in any order: further digits differ from run to run
@@ -38,7 +38,7 @@ class Unigram:
         library = untrained(models.Unigram())
         trainer = trainers.UnigramTrainer(vocab_size=self.size, special_tokens=[*START_STOP], show_progress=False,
                                           initial_alphabet=byte_spellings())
-        library.train_from_iterator(texts(corpus, options), trainer)
+        trained(library, trainer, texts(corpus, options))
         return self.load(_in_order(json.loads(library.to_str())))
 
     @staticmethod
