@@ -86,17 +86,20 @@ def test_rows_of_different_lengths_step_as_if_alone(name, position):
         close(y[b, :length], mixer(x[b:b + 1, :length], None, row_of(told, b))[0][0])
 
 
+@pytest.mark.parametrize("rows", [[2, 0, 2, 1], [0, 1, 2], [1]], ids=str)
 @pairs
 @torch.no_grad()
-def test_picked_rows_are_independent_copies(name, position):
+def test_picked_rows_are_independent_copies(name, position, rows):
     mixer, told, x = made(name), reading(position), inputs()
-    whole, rows = mixer(x, None, told)[0], torch.tensor([2, 0, 2, 1])
-    _, state = stepped(mixer, x[:, :5], told, [1] * 5)
+    whole, rows = mixer(x, None, told)[0], torch.tensor(rows)
+    _, state = stepped(mixer, x[:, :5], told, [1] * 5, room=T)
     copies, again = pick(state, rows), pick(state, rows)
     picked = replace(told, source=told.source[rows], source_lengths=told.source_lengths[rows])
+    _, state = mixer(x[:, 5:8], state, told)
+    _, again = mixer(x[rows, 5:8], again, picked)
     mixer(-x[rows, 5:], copies, picked)  # writes into the copies, and must not be seen elsewhere
-    close(mixer(x[:, 5:], state, told)[0], whole[:, 5:])
-    close(mixer(x[rows, 5:], again, picked)[0], whole[rows, 5:])
+    close(mixer(x[:, 8:], state, told)[0], whole[:, 8:])
+    close(mixer(x[rows, 8:], again, picked)[0], whole[rows, 8:])
 
 
 @pairs
@@ -138,11 +141,14 @@ def test_padding_never_changes_a_real_position(name, position, causal):
 
 @pytest.mark.parametrize("causal", [True, False], ids=["causal", "both sides"])
 @pairs
-@torch.no_grad()
 def test_an_empty_row_or_batch_does_no_harm(name, position, causal):
-    mixer, x = made(name, causal), inputs()
-    y = mixer(x, None, replace(reading(position, causal), lengths=torch.tensor([11, 0, 7])))[0]
-    assert y.isfinite().all()
+    mixer, x = made(name, causal), inputs().requires_grad_()
+    told = replace(reading(position, causal), lengths=torch.tensor([11, 0, 7]), source_lengths=torch.tensor([5, 0, 3]))
+    y = mixer(x, None, told)[0]
+    with watch():
+        watched = mixer(x, None, told)[0]
+    (y + watched).sum().backward()
+    assert y.isfinite().all() and watched.isfinite().all() and x.grad.isfinite().all()
     nobody = replace(reading(position, causal), source=torch.zeros(0, S, D, dtype=x.dtype), source_lengths=None)
     assert mixer(x[:0], None, nobody)[0].shape == (0, T, D)
 

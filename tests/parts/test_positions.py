@@ -78,9 +78,20 @@ def test_rotary_scores_depend_on_the_distance_alone():
 
 def test_rotary_angles_do_not_suffer_from_short_numbers():
     """bfloat16 cannot count beyond 256; its angles are those of float32."""
-    place, x = made("rotary"), torch.ones(1, 1, 1, 2, dtype=torch.bfloat16)
-    wanted = torch.tensor([math.cos(1001) - math.sin(1001), math.sin(1001) + math.cos(1001)])
-    torch.testing.assert_close(place.turn(x, torch.tensor([1001]))[0, 0, 0].float(), wanted, atol=0.02, rtol=0)
+    place = build("parts/positions", "rotary", 12, 3, 2000).bfloat16()
+    x = torch.ones(1, 1, 1, 4, dtype=torch.bfloat16)
+    y = place.turn(x, torch.tensor([1001]))[0, 0, 0].float()
+    for n, angle in enumerate([1001, 10.01]):
+        wanted = torch.tensor([math.cos(angle) - math.sin(angle), math.sin(angle) + math.cos(angle)])
+        torch.testing.assert_close(y[n::2], wanted, atol=0.02, rtol=0)
+
+
+def test_rotary_angles_of_a_model_made_without_numbers_come_with_its_device():
+    with torch.device("meta"):
+        place = build("parts/positions", "rotary", 12, 3, 20)
+    x = torch.randn(1, 3, 5, 4)
+    assert torch.equal(place.to_empty(device="cpu").turn(x, torch.arange(5)),
+                       build("parts/positions", "rotary", 12, 3, 20).turn(x, torch.arange(5)))
 
 
 def test_alibi_slopes_are_the_published_ones():
