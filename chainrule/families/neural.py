@@ -140,6 +140,12 @@ class Neural:
         weights.put(stack, weights.read(folder / WEIGHTS), folder / WEIGHTS)
         return language_model(stack, tokenizer)
 
+    @staticmethod
+    def cost(recipe: Recipe, vocabulary_size: int, tokens: float | None = None) -> dict[str, Any]:
+        from chainrule.families._costs import neural_cost
+
+        return neural_cost(recipe, vocabulary_size, tokens)
+
 
 def shape_of(recipe: Any) -> Any:
     """The shape of the stack that a neural recipe describes; letters that the pattern lacks keep their usual part."""
@@ -203,6 +209,8 @@ def _writer(stack: Any, workspace: Path) -> Any:
     def write(folder: Path) -> None:
         weights.save(folder / WEIGHTS, weights.weights(stack))
         shutil.copyfile(workspace / TIMINGS, folder / TIMINGS)
+        if (workspace / "tensorboard").is_dir():
+            shutil.copytree(workspace / "tensorboard", folder / "tensorboard")
 
     return write
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from chainrule.models.cost.counting import on_meta
+from chainrule.models.cost.counting import on_meta, parameters
 from chainrule.models.pattern import sublayers
 from chainrule.models.stack import Shape
 
@@ -48,7 +48,8 @@ def training_memory(shape: Shape, vocabulary_size: int, tokens: tuple[int, int],
     It is taken as activations in its precision and one copy of the weights in it; what autocast leaves in float32
     (norms, softmax) makes the truth a little larger.
     """
-    weights, state = _weights_and_optimizer(shape, vocabulary_size, optimizer)
+    weights = 4 * parameters(shape, vocabulary_size)
+    state = _extended(shape, lambda some: _optimizer_bytes(on_meta(some, vocabulary_size), optimizer))
     kept = activations(shape, vocabulary_size, tokens, precision)
     copy = 0 if precision == torch.float32 else weights // 4 * precision.itemsize
     at_once = min(logits, tokens[0] * tokens[1] * vocabulary_size)
@@ -61,9 +62,13 @@ def activations(shape: Shape, vocabulary_size: int, tokens: tuple[int, int],
 
     Exact on a CPU but for torch's LSTM there: oneDNN keeps about twice what the equations need.
     """
-    stack = on_meta(shape, vocabulary_size).to(precision)
-    with _FusedAttention():
-        return kept_bytes(stack, torch.zeros(tokens, dtype=torch.long, device="meta"))
+    ids = torch.zeros(tokens, dtype=torch.long, device="meta")
+
+    def kept(some: Shape) -> int:
+        with _FusedAttention():
+            return kept_bytes(on_meta(some, vocabulary_size).to(precision), ids)
+
+    return _extended(shape, kept)
 
 
 def kept_bytes(stack: Any, ids: Tensor) -> int:
@@ -93,16 +98,22 @@ def decoding_memory(shape: Shape, vocabulary_size: int) -> DecodingMemory:
     return DecodingMemory(fixed, grows)
 
 
-def _weights_and_optimizer(shape: Shape, vocabulary_size: int, make: Callable[[Any], Any]) -> tuple[int, int]:
-    """Bytes of the weights, and of what the optimizer keeps once it has stepped."""
-    stack = on_meta(shape, vocabulary_size)
-    weights = list(stack.parameters())
-    for each in weights:
+def _extended(shape: Shape, measure: Callable[[Shape], int]) -> int:
+    """What `measure` says of a shape, from a stack with each letter once and what one more of each adds to it."""
+    letters = sublayers(shape.pattern)
+    once = "".join(dict.fromkeys(letters))
+    base = measure(replace(shape, pattern=once))
+    return base + sum((letters.count(letter) - 1) * (measure(replace(shape, pattern=once + letter)) - base)
+                      for letter in once if letters.count(letter) > 1)
+
+
+def _optimizer_bytes(stack: Any, make: Callable[[Any], Any]) -> int:
+    """Bytes that an optimizer keeps once it has stepped."""
+    for each in stack.parameters():
         each.grad = torch.zeros_like(each)
     stepper = make(list(stack.named_parameters()))
     stepper.step()
-    kept = [each for each in _tensors(stepper.state_dict()) if each.dim()]
-    return sum(each.nbytes for each in weights), sum(each.nbytes for each in kept)
+    return sum(each.nbytes for each in _tensors(stepper.state_dict()) if each.dim())
 
 
 def _tensors(state: Any) -> Iterator[Tensor]:

@@ -1,0 +1,104 @@
+"""`chainrule cost`: what a model would cost, before it is trained."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from chainrule.cli.console import Json, emit, say, table
+
+GUESSED = {"words": 10_000, "characters": 128}  # tokens, where only the text can tell
+
+
+def cost(
+    recipe: Annotated[str, typer.Argument(help="A shipped recipe's name (see `chainrule recipes`) or a YAML file.")],
+    overrides: Annotated[list[str] | None, typer.Argument(metavar="path=value", help="Changes to it.")] = None,
+    tokens: Annotated[float | None, typer.Option(help="Tokens to train on, in the place of the budget.")] = None,
+    vocabulary: Annotated[int | None, typer.Option(help="Size of the vocabulary, where the text decides it.")] = None,
+    json: Json = False,
+) -> None:
+    """Show parameters, arithmetic, memory and time of a model before it is trained.
+
+    Nothing is trained and no memory is taken; the speed of this machine is measured in seconds, and remembered.
+
+    Examples:
+
+        chainrule cost transformer
+        chainrule cost gpt3-175b --tokens 3e11
+        chainrule cost lstm model.width=512 --vocabulary 10000
+    """
+    from chainrule.errors import UsageError
+    from chainrule.recipe import load_recipe
+    from chainrule.registry import find
+
+    for name, value in (("--tokens", tokens), ("--vocabulary", vocabulary)):
+        if value is not None and not 1 <= value < float("inf"):
+            raise UsageError(f"{name} = {value:g}, expected at least 1.")
+    resolved = load_recipe(recipe, overrides or [])
+    family: Any = find("families", resolved.family)
+    if not hasattr(family, "cost"):
+        note = (f"a model of the family {resolved.family!r} is not trained in steps: its size and time depend on the "
+                "text alone, and `chainrule train` reports them.")
+        emit({"recipe": recipe, "family": resolved.family, "note": note}, json, lambda found: print(note))
+        return
+    found = family.cost(resolved, vocabulary or _vocabulary(resolved.tokenizer), tokens)
+    emit({"recipe": recipe, "family": resolved.family, **found}, json, _show)
+
+
+def _vocabulary(tokenizer: dict[str, Any]) -> int:
+    """Of the tokenizer that the recipe chooses, as far as the recipe knows."""
+    if tokenizer.get("size"):
+        return int(tokenizer["size"])
+    if tokenizer["name"] in GUESSED:
+        size = GUESSED[tokenizer["name"]]
+        say(f"the text decides how many {tokenizer['name']} there are; {size:,} are assumed. Set --vocabulary.")
+        return size
+    return 258  # every byte, and two marks
+
+
+def _show(found: dict[str, Any]) -> None:
+    rows = [(part["kind"], part["name"], part["times"], part["parameters"], _flops(part["forward"]),
+             _flops(part["training"])) for part in found["parts"]]
+    total = found["flops_per_token"]
+    rows.append(("all", "", 1, found["parameters"], _flops(total["forward"]), _flops(total["training"])))
+    table(["part", "", "times", "parameters", "FLOPs/token", "in training"], rows)
+    memory, cache, speed = found["training_bytes"], found["decoding_bytes"], found["speed"]
+    lines = [("vocabulary, context", f"{found['vocabulary']:,} tokens, {found['context']:,} at a time"),
+             ("memory for training", f"{_bytes(memory['total'])}: " + ", ".join(
+                 f"{name} {_bytes(size)}" for name, size in memory.items() if name != "total")),
+             ("memory for decoding", f"{_bytes(cache['fixed'])} and {_bytes(cache['per_token'])} for each token"),
+             ("speed here", f"{_flops(speed['flops'])}FLOP/s, {speed['tokens']:,.4g} tokens/s ({speed['measured']})")]
+    lines += _run(found["run"]) if "run" in found else [("training", found["open"])]
+    table(["", ""], lines)
+
+
+def _run(run: dict[str, Any]) -> list[tuple[str, str]]:
+    return [("training", f"{run['tokens']:,.4g} tokens, {_flops(run['flops'])}FLOP, {run['petaflop_days']:,.4g} "
+                         "petaflop/s-days"),
+            ("by the rule 6ND", f"{_flops(run['flops_6nd'])}FLOP, {run['petaflop_days_6nd']:,.4g} petaflop/s-days"),
+            ("time here", _seconds(run["seconds"]))]
+
+
+def _flops(number: float) -> str:
+    """`2.37 M`, to stand before FLOP or under FLOPs."""
+    return _scaled(number, ("", "K", "M", "G", "T", "P", "E", "Z", "Y"), 1000.0)
+
+
+def _bytes(number: float) -> str:
+    return _scaled(number, ("B", "KB", "MB", "GB", "TB"), 1024.0)
+
+
+def _scaled(number: float, units: tuple[str, ...], step: float) -> str:
+    for unit in units:
+        if number < step or unit == units[-1]:
+            return f"{number:.3g} {unit}" if unit else f"{number:.3g}"
+        number /= step
+    raise AssertionError("units end")
+
+
+def _seconds(seconds: float) -> str:
+    for unit, size, limit in (("s", 1, 120), ("min", 60, 120), ("hours", 3600, 48), ("days", 86400, 730)):
+        if seconds < size * limit:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 31557600:,.3g} years"

@@ -1,0 +1,34 @@
+"""What a neural recipe would cost: its shape and its plan, handed to the estimate."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+OPEN = "as many tokens as the text has, each epoch; say how many with --tokens"
+
+
+def neural_cost(recipe: Any, vocabulary_size: int, tokens: float | None = None) -> dict[str, Any]:
+    """Everything `chainrule cost` shows; tokens in the place of the recipe's budget, if given."""
+    from chainrule.families.neural import plan_of, shape_of
+    from chainrule.models.cost.estimate import Training, estimate, run_cost
+    from chainrule.registry import build
+
+    shape, plan = shape_of(recipe), plan_of(recipe)
+    training = Training(math.ceil(plan.batch / plan.accumulation), plan.precision,
+                        lambda named: build("training/optimizers", plan.optimizer, named))
+    found = estimate(shape, vocabulary_size, training)
+    wanted = tokens or _tokens(plan, shape.context, found)
+    return found | ({"open": OPEN} if wanted is None else {"run": run_cost(found, wanted)})
+
+
+def _tokens(plan: Any, context: int, found: dict[str, Any]) -> float | None:
+    """That the budget pays for; None where it depends on the text."""
+    budget = plan.budget
+    if budget.steps is not None:
+        return float(budget.steps * plan.batch * context)
+    if budget.seconds is not None:
+        return budget.seconds * found["speed"]["tokens"]
+    if budget.flops is not None:
+        return budget.flops / found["flops_per_token"]["training"]
+    return budget.tokens

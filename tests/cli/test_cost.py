@@ -1,0 +1,73 @@
+"""`chainrule cost`: what a person and a script get."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def cost(*args, code=0):
+    done = subprocess.run([sys.executable, "-m", "chainrule", "cost", *map(str, args)], cwd=ROOT, text=True,
+                          capture_output=True, timeout=120)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def data(*args):
+    lines = cost(*args, "--json").stdout.splitlines()
+    assert len(lines) == 1
+    return json.loads(lines[0])
+
+
+@pytest.fixture(scope="module")
+def small():
+    return data("transformer", "model.width=16", "model.context=8", "training.batch=2", "training.budget.steps=100",
+                "--vocabulary", 300)
+
+
+def test_the_parts_and_the_budget_add_up(small):
+    assert small["parameters"] == sum(part["parameters"] for part in small["parts"])
+    assert small["flops_per_token"]["training"] == sum(part["training"] for part in small["parts"])
+    assert (small["vocabulary"], small["context"], small["run"]["tokens"]) == (300, 8, 100 * 2 * 8)
+    assert small["run"]["flops"] == 1600 * small["flops_per_token"]["training"]
+    assert small["run"]["flops_6nd"] == 6 * 1600 * small["parameters"]
+    assert small["run"]["seconds"] == pytest.approx(small["run"]["flops"] / small["speed"]["flops"])
+    memory = dict(small["training_bytes"])
+    assert memory.pop("total") == sum(memory.values()) and memory["weights"] == 4 * small["parameters"]
+
+
+def test_the_largest_model_is_costed_in_no_memory():
+    shown = cost("gpt3-175b").stdout
+    assert "174,604,259,328" in shown and "3,638 petaflop/s-days" in shown and "years" in shown
+
+
+def test_tokens_take_the_place_of_the_budget():
+    found = data("lstm-medium", "--tokens", "36270000")
+    assert found["run"]["tokens"] == 36_270_000 and found["decoding_bytes"]["per_token"] == 0
+    assert "open" not in found and found["vocabulary"] == 10_000
+
+
+def test_epochs_of_no_text_are_left_open_and_a_guessed_vocabulary_is_said():
+    done = cost("lstm-medium", "model.width=16")
+    assert "say how many with --tokens" in done.stdout
+    assert done.stderr.endswith("how many words there are; 10,000 are assumed. Set --vocabulary.\n")
+
+
+def test_a_counting_model_is_told_in_a_sentence():
+    done = cost("ngram")
+    assert done.stdout.startswith("a model of the family 'ngram' is not trained in steps")
+    assert data("ngram")["note"] in done.stdout
+
+
+@pytest.mark.parametrize(("option", "words"), [
+    (("--tokens", "0"), "--tokens = 0, expected at least 1."),
+    (("--vocabulary", "-1"), "--vocabulary = -1, expected at least 1."),
+    (("model.witdh=3",), "Did you mean"),
+])
+def test_a_wrong_option_is_one_line(option, words):
+    done = cost("transformer", *option, code=2)
+    assert words in done.stderr and done.stderr.count("\n") == 1 and not done.stdout
