@@ -16,7 +16,7 @@ def train(
     data: Annotated[list[str] | None, typer.Option(help="Text: file, glob, folder or built-in; repeatable.")] = None,
     valid: Annotated[list[str] | None, typer.Option(help="Text to validate on, which is not trained on.")] = None,
     out: Annotated[Path | None, typer.Option(help="The run folder to make.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing run folder.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a run, or another unfinished one.")] = False,
     json: Json = False,
 ) -> None:
     """Train a model on a text and save it as a run folder.

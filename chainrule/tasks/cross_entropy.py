@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 LOGITS = 1 << 24  # that exist at a time
+ROWS = 1024  # at a time, for a head that has no table to tell the size of its logits
 IGNORED = -100  # a target that counts for nothing, such as padding
 
 
@@ -22,7 +23,7 @@ def cross_entropy(hidden: Tensor, head: nn.Module, targets: Tensor, *, smoothing
     """
     rows, wanted = hidden.flatten(0, -2), targets.flatten()
     table = getattr(head, "weight", None)
-    size = max(1, logits // len(table)) if isinstance(table, Tensor) else 1
+    size = max(1, logits // len(table)) if isinstance(table, Tensor) else ROWS
     if not torch.is_grad_enabled():
         return torch.stack([_summed(head, h, w, smoothing) for h, w in _chunks(rows, wanted, size)]).sum()
     parameters = [p for p in head.parameters() if p.requires_grad]
@@ -51,7 +52,8 @@ class _InChunks(torch.autograd.Function):
                 of_leaf, *of_head = torch.autograd.grad(loss, [leaf, *parameters])
             total += loss.detach()
             of_hidden[n * size:(n + 1) * size] = of_leaf
-            torch._foreach_add_(of_parameters, of_head) if of_head else None
+            for sum_, more in zip(of_parameters, of_head, strict=True):
+                sum_ += more
         ctx.save_for_backward(of_hidden, *of_parameters)
         return total
 

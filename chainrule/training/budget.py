@@ -4,22 +4,41 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from chainrule.training.course import Course
 from chainrule.training.plan import Budget
 
 
+@dataclass(frozen=True)
+class Clock:
+    """Seconds of earlier sessions: in all, and those in which steps were made."""
+
+    seconds: float = 0.0
+    stepping: float = 0.0
+
+
 class Spending:
     """Progress from 0 to 1. Steps, epochs, tokens and FLOPs become a number of steps; seconds are measured."""
 
-    def __init__(self, budget: Budget, task: Any, flops_per_token: float, seconds: float):
+    def __init__(self, budget: Budget, task: Any, flops_per_token: float, clock: Clock):
         self.steps, self.seconds = _steps(budget, task, flops_per_token), budget.seconds
-        self._began = time.monotonic() - seconds  # those of earlier sessions
+        self.stepping = clock.stepping
+        self._began = time.monotonic() - clock.seconds
 
     def elapsed(self) -> float:
         """Seconds so far, those before an interruption included."""
         return time.monotonic() - self._began
+
+    @contextmanager
+    def a_step(self) -> Iterator[None]:
+        """Counts the seconds of a step as such."""
+        began = time.monotonic()
+        yield
+        self.stepping += time.monotonic() - began
 
     def progress(self, step: int) -> float:
         """The share that is spent after so many steps."""
@@ -33,8 +52,7 @@ class Spending:
         if self.steps is not None:
             return (course.step + 0.5) / self.steps
         assert self.seconds is not None
-        elapsed = self.elapsed()
-        return min(1.0, (elapsed + elapsed / max(1, course.step) / 2) / self.seconds)
+        return min(1.0, (self.elapsed() + self.stepping / max(1, course.step) / 2) / self.seconds)
 
     def left(self, course: Course) -> float | None:
         """Seconds until the end, once a step is done."""
@@ -48,7 +66,5 @@ def _steps(budget: Budget, task: Any, flops_per_token: float) -> int | None:
         return budget.steps
     if budget.epochs is not None:
         return max(1, math.ceil(budget.epochs * task.steps_per_epoch - 1e-9))
-    tokens = budget.tokens if budget.tokens is not None else None
-    if budget.flops is not None:
-        tokens = budget.flops / flops_per_token
+    tokens = budget.tokens if budget.flops is None else budget.flops / flops_per_token
     return None if tokens is None else max(1, math.ceil(tokens / task.tokens_per_step))

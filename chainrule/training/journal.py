@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import sys
@@ -12,6 +11,7 @@ from typing import Any
 
 import torch
 
+from chainrule.plain import plain_json
 from chainrule.training.course import Course
 from chainrule.training.workspace import METRICS, TIMINGS
 
@@ -64,7 +64,7 @@ def peak_memory(device: torch.device) -> int:
 
 
 def _line(row: Mapping[str, Any]) -> bytes:
-    return (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8")
+    return (plain_json(row) + "\n").encode("utf-8")
 
 
 def _tensorboard(folder: Path, step: int) -> Any:

@@ -156,7 +156,7 @@ class Learner:
             memory["scaler"] = torch.tensor([kept["scale"], kept["_growth_tracker"]], dtype=torch.float64)
         weights.save(folder / MEMORY, memory)
 
-    def restore(self, folder: Path, step: int) -> None:
+    def restore(self, folder: Path) -> None:
         """The reverse."""
         weights.put(self.model, weights.read(folder / MODEL), folder / MODEL)
         weights.put_optimizer_state(self.optimizer, weights.read(folder / OPTIMIZER))

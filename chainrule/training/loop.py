@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from chainrule.training import weights
-from chainrule.training.budget import Spending
+from chainrule.training.budget import Clock, Spending
 from chainrule.training.course import Course
 from chainrule.training.flops import training_flops_per_token
 from chainrule.training.forecast import forecast
@@ -21,7 +21,7 @@ from chainrule.training.journal import Journal, Show, peak_memory
 from chainrule.training.learner import MEMORY, MODEL, Learner
 from chainrule.training.plan import Plan
 from chainrule.training.stopping import stopping
-from chainrule.training.workspace import METRICS, Say, Workspace
+from chainrule.training.workspace import METRICS, Say, Workspace, differences
 
 COURSE, CLOCK = "course.json", "clock.json"
 EVALUATIONS = 10  # in a budget, where the plan does not say how often
@@ -48,21 +48,22 @@ def fit(model: Any, task: Any, plan: Plan, workspace: Path, say: Say = print, *,
         place = stack.enter_context(Workspace(workspace, identity or {}, force=force, say=say))
         stack.enter_context(torch.random.fork_rng())
         learner = Learner(model.train(), task, plan, say)
-        course, before = _resumed(place, learner) or (Course(plan.accumulation), 0.0)
+        course, clock = _resumed(place, learner) or (Course(plan.accumulation), Clock())
         journal = Journal(place.path, course, show)
         stack.callback(journal.close)
         stop = stack.enter_context(stopping())
-        spending = Spending(plan.budget, task, training_flops_per_token(model, task.order.context), before)
+        spending = Spending(plan.budget, task, training_flops_per_token(model, task.order.context), clock)
         if spending.progress(course.step) < 1:
             say(forecast(learner, course, spending))
-        saved, first = time.monotonic(), (course.tokens, spending.elapsed())
+        saved = time.monotonic()
 
         while spending.progress(course.step) < 1 and not course.gave_up(plan.patience):
             progress = spending.middle(course)
-            outcome = learner.step(course, progress)
-            journal.progress(_facts(course, spending, outcome.loss, task, first))
+            with spending.a_step():
+                outcome = learner.step(course, progress)
+            journal.progress(_facts(course, spending, outcome.loss, task))
             if course.step % plan.log_every == 0:
-                _log(journal, course, learner, progress, spending)
+                _log(journal, course, learner, spending)
             if _is_due(plan, course, spending):
                 _evaluate(learner, course, journal, spending, say)
                 saved = _save(place, learner, course, journal, spending)
@@ -75,7 +76,7 @@ def fit(model: Any, task: Any, plan: Plan, workspace: Path, say: Say = print, *,
         if course.last.get("step") != course.step:
             _evaluate(learner, course, journal, spending, say)
             _save(place, learner, course, journal, spending)
-        return _finished(place, learner, course, spending, first)
+        return _finished(place, learner, course, spending)
 
 
 def _is_due(plan: Plan, course: Course, spending: Spending) -> bool:
@@ -106,7 +107,7 @@ def _evaluate(learner: Learner, course: Course, journal: Journal, spending: Spen
         journal.row(course, facts, {"seconds": spending.elapsed(), "evaluating": spending.elapsed() - began})
 
 
-def _log(journal: Journal, course: Course, learner: Learner, progress: float, spending: Spending) -> None:
+def _log(journal: Journal, course: Course, learner: Learner, spending: Spending) -> None:
     mean = course.loss_sum / course.loss_steps if course.loss_steps else None
     rate = learner.optimizer.param_groups[0]["lr"]
     journal.row(course, {"loss": mean, "rate": rate, "gradient_norm": course.norm, "skipped": course.skipped},
@@ -114,10 +115,9 @@ def _log(journal: Journal, course: Course, learner: Learner, progress: float, sp
     course.loss_sum, course.loss_steps = 0.0, 0
 
 
-def _facts(course: Course, spending: Spending, loss: float, task: Any, first: tuple[int, float]) -> dict[str, Any]:
-    tokens, seconds = course.tokens - first[0], spending.elapsed() - first[1]
+def _facts(course: Course, spending: Spending, loss: float, task: Any) -> dict[str, Any]:
     return {"step": course.step, "progress": min(1.0, spending.progress(course.step)), "loss": loss,
-            "bits_per_byte": task.bits_per_byte(loss), "tokens_per_second": tokens / max(seconds, 1e-9),
+            "bits_per_byte": task.bits_per_byte(loss), "tokens_per_second": course.tokens / spending.stepping,
             "seconds_left": spending.left(course)}
 
 
@@ -129,22 +129,31 @@ def _save(place: Workspace, learner: Learner, course: Course, journal: Journal, 
         def fill(folder: Path) -> None:
             learner.save(folder)
             (folder / COURSE).write_text(json.dumps(course.plain(), indent=1), encoding="utf-8")
-            (folder / CLOCK).write_text(json.dumps({"seconds": spending.elapsed()}), encoding="utf-8")
+            clock = {"seconds": spending.elapsed(), "stepping": spending.stepping, **_machine(learner)}
+            (folder / CLOCK).write_text(json.dumps(clock), encoding="utf-8")
 
         best = course.best.get("step")
         place.save(course.step, fill, keep=learner.plan.keep, best=None if best is None else int(best))
     return time.monotonic()
 
 
-def _resumed(place: Workspace, learner: Learner) -> tuple[Course, float] | None:
+def _resumed(place: Workspace, learner: Learner) -> tuple[Course, Clock] | None:
     newest = place.newest()
     if newest is None:
         return None
     course = Course(**json.loads((newest / COURSE).read_text(encoding="utf-8")))
-    seconds = json.loads((newest / CLOCK).read_text(encoding="utf-8"))["seconds"]
-    learner.restore(newest, course.step)
-    place.say(f"resuming at step {course.step:,}, after {course.tokens:,} tokens and {seconds:,.0f} s.")
-    return course, seconds
+    then = json.loads((newest / CLOCK).read_text(encoding="utf-8"))
+    clock = Clock(then.pop("seconds"), then.pop("stepping"))
+    learner.restore(newest)
+    place.say(f"resuming at step {course.step:,}, after {course.tokens:,} tokens and {clock.seconds:,.0f} s.")
+    if changes := differences(then, _machine(learner)):
+        place.say(f"the last digits may differ from those of a training in one go: {', '.join(changes)}.")
+    return course, clock
+
+
+def _machine(learner: Learner) -> dict[str, Any]:
+    """What the last digits depend on beside the plan."""
+    return {"torch": torch.__version__, "threads": torch.get_num_threads(), "device": learner.device.type}
 
 
 def _farewell(plan: Plan, course: Course) -> str:
@@ -153,8 +162,7 @@ def _farewell(plan: Plan, course: Course) -> str:
     return f"stopped after step {course.step:,}; nothing was kept, since training.keep = 0."
 
 
-def _finished(place: Workspace, learner: Learner, course: Course, spending: Spending, first: tuple[int, float]
-              ) -> Fitted:
+def _finished(place: Workspace, learner: Learner, course: Course, spending: Spending) -> Fitted:
     seconds = spending.elapsed()
     if learner.plan.patience is not None and course.best:
         folder = place.path / f"step-{int(course.best['step']):09d}"
@@ -165,6 +173,5 @@ def _finished(place: Workspace, learner: Learner, course: Course, spending: Spen
     elif learner.average:
         weights.put(learner.model, learner.average.tensors, "the average")
     rows = [json.loads(line) for line in (place.path / METRICS).read_text(encoding="utf-8").splitlines()]
-    rate = (course.tokens - first[0]) / max(seconds - first[1], 1e-9)
     learner.model.eval()
-    return Fitted(course, seconds, rate, peak_memory(learner.device), rows)
+    return Fitted(course, seconds, course.tokens / max(spending.stepping, 1e-9), peak_memory(learner.device), rows)

@@ -40,6 +40,7 @@ def train_ids(shape: Shape, plan: Plan, text: Text | np.ndarray, valid: Text | n
     text = Text(text) if isinstance(text, np.ndarray) else text
     valid = Text(valid) if isinstance(valid, np.ndarray) else valid
     stack = new_stack(shape, vocabulary.size, plan.seed).to(chosen_device(device))
+    check_precision(stack, plan)
     task = language_task(stack, plan, text, valid, vocabulary, telling)
     identity = telling.identity
     if identity is None:
@@ -82,6 +83,12 @@ def chosen_reading(stack: Stack, wish: str) -> str:
         raise OptionError("training.reading", wish, "'windows' for attention and learned positions",
                           "Only recurrent, convolution and window sublayers carry their state on.")
     return wish if wish != "auto" else "contiguous" if carries and "r" in stack.letters else "windows"
+
+
+def check_precision(stack: Stack, plan: Plan) -> None:
+    """The CPU's library has no recurrence in float16."""
+    if plan.precision == "float16" and "r" in stack.letters and stack.embedding.weight.device.type == "cpu":
+        raise OptionError("training.precision", "float16", "'bfloat16' or 'float32' for recurrence on the CPU")
 
 
 def chosen_device(wish: str) -> torch.device:

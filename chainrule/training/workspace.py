@@ -86,7 +86,7 @@ class Workspace:
                 raise UsageError("\n".join([
                     f"{self.path}: holds an unfinished training{_at(self.checkpoints())} that was started otherwise:",
                     *changes, "Give the same command to go on with it, or --force to start anew."]))
-            self.say(f"starting anew, since {len(changes)} things changed: {'; '.join(changes)}.")
+            self.say(f"starting anew, since this changed: {'; '.join(changes)}.")
         if old != self.identity:
             self.clear()
             partial = path.with_suffix(".partial")

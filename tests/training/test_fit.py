@@ -1,0 +1,313 @@
+"""The whole loop: budgets, evaluations, what is saved for use, and training on after an interruption."""
+
+import dataclasses
+import json
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+import torch
+from small import LSTM, SHAPES, TRANSFORMER, VOCABULARY, planned, silent, text, train
+
+from chainrule.errors import OptionError, StorageError, UsageError
+from chainrule.training.flops import training_flops_per_token
+from chainrule.training.loop import fit
+from chainrule.training.plan import Budget, Plan
+from chainrule.training.run import Telling, language_task, new_stack
+from chainrule.training.weights import read, weights
+
+
+def files(workspace):
+    """Everything that must not depend on interruptions: metrics, and the files of the last checkpoint."""
+    last = max(workspace.glob("step-*"))
+    tensors = [last / f"{name}.safetensors" for name in ("model", "optimizer", "memory")]
+    found = [workspace / "metrics.jsonl", last / "course.json", *tensors]
+    return {"last": last.name} | {path.name: path.read_bytes() for path in found}
+
+
+class Interrupts:
+    """Sends this process a signal when training has come to a step."""
+
+    def __init__(self, step, number=signal.SIGINT):
+        self.step, self.number = step, number
+
+    def __call__(self, facts):
+        if facts["step"] == self.step:
+            os.kill(os.getpid(), self.number)
+
+
+def interrupted(shape, plan, workspace, steps):
+    """Trains with an interruption after each of these steps."""
+    for step in steps:
+        with pytest.raises(KeyboardInterrupt):
+            train(shape, plan, workspace, telling=Telling(silent, show=Interrupts(step)))
+    return train(shape, plan, workspace)
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_the_same_seed_gives_the_same_bytes_and_another_does_not(shape, tmp_path):
+    for name, seed in (("one", 3), ("two", 3), ("other", 4)):
+        train(shape, planned(seed=seed), tmp_path / name)
+    one, two, other = (files(tmp_path / name) for name in ("one", "two", "other"))
+    assert one == two
+    assert one["model.safetensors"] != other["model.safetensors"]
+
+
+VARIANTS = {"plain": {}, "pieces": {"accumulation": 4}, "average": {"ema": 0.9}, "muon": {"optimizer": "muon"},
+            "epochs": {"budget": Budget(epochs=1.3)}, "tokens": {"budget": Budget(tokens=400)},
+            "momentum": {"optimizer": "momentum", "schedule": "plateau", "patience": 4},
+            "half": {"precision": "bfloat16"}, "smooth": {"label_smoothing": 0.1, "clip": 0.1, "log_every": 3}}
+
+
+@pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_an_interrupted_training_ends_byte_equal(shape, variant, tmp_path):
+    plan = planned(**variant)
+    stack, fitted = train(shape, plan, tmp_path / "whole")
+    again, resumed = interrupted(shape, plan, tmp_path / "cut", [1, 4, 5, 6])
+    assert files(tmp_path / "whole") == files(tmp_path / "cut")
+    assert fitted.metrics == resumed.metrics and fitted.course == resumed.course
+    assert all(torch.equal(tensor, weights(again)[name]) for name, tensor in weights(stack).items())
+
+
+def test_a_restored_state_is_the_one_that_was_carried(tmp_path):
+    """Were the LSTM's memory lost, the next loss would be another: this checks that the test above can fail."""
+    plan = planned(budget=Budget(steps=4), evaluate_every=100, log_every=1)
+    _, whole = train(LSTM, plan, tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        train(LSTM, plan, tmp_path / "cut", telling=Telling(silent, show=Interrupts(2)))
+    memory = read(tmp_path / "cut" / "step-000000002" / "memory.safetensors")
+    assert memory["carried.0000"].shape == (6, 6) and memory["carried.0000"].abs().sum() > 0
+    _, resumed = train(LSTM, plan, tmp_path / "cut")
+    assert resumed.metrics == whole.metrics
+
+
+def test_a_signal_ends_after_the_step_and_says_how_to_go_on(tmp_path):
+    said = []
+    with pytest.raises(SystemExit) as end:
+        train(TRANSFORMER, planned(), tmp_path, telling=Telling(said.append, show=Interrupts(3, signal.SIGTERM)))
+    assert end.value.code == 143
+    assert said[-1] == "stopped after step 3; the same command goes on from there."
+    train(TRANSFORMER, planned(), tmp_path, telling=Telling(said.append))
+    assert any(line.startswith("resuming at step 3, after 126 tokens and ") for line in said)
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_without_checkpoints_a_stop_says_that_nothing_was_kept(tmp_path):
+    said = []
+    with pytest.raises(KeyboardInterrupt):
+        train(TRANSFORMER, planned(keep=0), tmp_path, telling=Telling(said.append, show=Interrupts(3)))
+    assert said[-1] == "stopped after step 3; nothing was kept, since training.keep = 0."
+    assert not list(tmp_path.glob("step-*"))
+
+
+@pytest.mark.parametrize(("change", "words"), [
+    ({"batch": 5}, ["training.batch: 6 → 5"]),
+    ({"optimizer": "sgd", "seed": 9}, ["training.optimizer: adamw → sgd", "training.seed: 3 → 9"]),
+])
+def test_a_changed_plan_is_refused_and_shown(change, words, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        train(TRANSFORMER, planned(), tmp_path, telling=Telling(silent, show=Interrupts(6)))
+    before = files(tmp_path)
+    with pytest.raises(UsageError) as error:
+        train(TRANSFORMER, planned(**change), tmp_path)
+    lines = str(error.value).split("\n")
+    assert lines[0] == f"{tmp_path}: holds an unfinished training (at step 6) that was started otherwise:"
+    assert lines[1:-1] == words
+    assert lines[-1] == "Give the same command to go on with it, or --force to start anew."
+    assert files(tmp_path) == before
+
+
+def test_changed_data_and_shape_are_refused_and_shown(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        train(TRANSFORMER, planned(), tmp_path, telling=Telling(silent, show=Interrupts(6)))
+    with pytest.raises(UsageError, match="text: [0-9a-f]{64} → [0-9a-f]{64}"):
+        train(TRANSFORMER, planned(), tmp_path, tokens=499)
+    with pytest.raises(UsageError, match="shape.width: 8 → 16"):
+        train(dataclasses.replace(TRANSFORMER, width=16), planned(), tmp_path)
+
+
+def test_force_starts_anew_where_something_changed_and_goes_on_where_nothing_did(tmp_path):
+    said = []
+    for step in (6, 8):
+        with pytest.raises(KeyboardInterrupt):
+            train(TRANSFORMER, planned(), tmp_path, telling=Telling(said.append, Interrupts(step), force=True))
+    assert any(line.startswith("resuming at step 6") for line in said)
+    said.clear()
+    train(TRANSFORMER, planned(batch=5), tmp_path, telling=Telling(said.append, force=True))
+    train(TRANSFORMER, planned(batch=5), tmp_path / "new")
+    assert said[0] == "starting anew, since this changed: training.batch: 6 → 5."
+    assert files(tmp_path) == files(tmp_path / "new")
+
+
+def test_a_damaged_checkpoint_gives_way_to_the_one_before(tmp_path):
+    said = []
+    train(TRANSFORMER, planned(), tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        train(TRANSFORMER, planned(), tmp_path / "cut", telling=Telling(silent, show=Interrupts(7)))
+    damaged = tmp_path / "cut" / "step-000000007" / "optimizer.safetensors"
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b"?")
+    train(TRANSFORMER, planned(), tmp_path / "cut", telling=Telling(said.append))
+    assert said[0].startswith(f"a damaged checkpoint is left out: {damaged}: SHA-256 differs")
+    assert said[1].startswith("resuming at step 5")
+    assert files(tmp_path / "cut") == files(tmp_path / "whole")
+
+
+def test_one_process_at_a_time(tmp_path):
+    def second(facts):
+        with pytest.raises(StorageError, match="another process trains there now"):
+            train(TRANSFORMER, planned(), tmp_path)
+
+    train(TRANSFORMER, planned(budget=Budget(steps=1)), tmp_path, telling=Telling(silent, show=second))
+
+
+def test_the_last_few_checkpoints_and_the_best_are_kept(tmp_path):
+    _, fitted = train(TRANSFORMER, planned(evaluate_every=1, optimizer={"name": "adamw", "rate": 0.5}, keep=2,
+                                           schedule="constant", budget=Budget(steps=30)), tmp_path)
+    best = int(fitted.course.best["step"])
+    assert best < 28
+    assert [path.name for path in sorted(tmp_path.glob("step-*"))] == [f"step-{n:09d}" for n in (best, 29, 30)]
+
+
+def test_patience_stops_and_saves_the_best(tmp_path):
+    plan = planned(evaluate_every=1, optimizer={"name": "adamw", "rate": 0.5}, schedule="constant", patience=3,
+                   budget=Budget(steps=500))
+    stack, fitted = train(TRANSFORMER, plan, tmp_path)
+    course = fitted.course
+    assert course.step == course.best["step"] + 3 < 500
+    assert course.best["loss"] == min(course.losses)
+    saved = read(tmp_path / f"step-{int(course.best['step']):09d}" / "model.safetensors")
+    assert all(torch.equal(saved[name], tensor) for name, tensor in weights(stack).items())
+
+
+def test_the_average_is_what_is_evaluated_and_saved(tmp_path):
+    plan = planned(ema=0.9, evaluate_every=4)
+    stack, fitted = train(TRANSFORMER, plan, tmp_path)
+    memory = read(tmp_path / "step-000000012" / "memory.safetensors")
+    for name, tensor in weights(stack).items():
+        assert torch.equal(memory[f"average.{name}"], tensor)
+    task = language_task(stack, plan, text(), text(150, seed=1), VOCABULARY, Telling(silent))
+    assert task.evaluate(stack, torch.device("cpu"))["loss"] == fitted.course.last["loss"]
+
+
+def test_the_average_follows_its_equation(tmp_path):
+    plan = planned(ema=0.5, budget=Budget(steps=3), evaluate_every=1, keep=9)
+    train(TRANSFORMER, plan, tmp_path)
+    average = weights(new_stack(TRANSFORMER, VOCABULARY.size, plan.seed))
+    average = {name: tensor.clone() for name, tensor in average.items()}
+    for step in (1, 2, 3):
+        folder = tmp_path / f"step-{step:09d}"
+        decay = min(0.5, (1 + step) / (10 + step))
+        for name, now in read(folder / "model.safetensors").items():
+            average[name] = decay * average[name] + (1 - decay) * now
+            torch.testing.assert_close(read(folder / "memory.safetensors")[f"average.{name}"], average[name])
+
+
+def test_budgets_are_spent(tmp_path):
+    stack = new_stack(TRANSFORMER, VOCABULARY.size, 0)
+    flops = training_flops_per_token(stack, 7)
+    per_epoch = (500 - 7 + 1) // 7 / 6
+    cases = {"steps": (Budget(steps=5), 5), "epochs": (Budget(epochs=2), int(np.ceil(2 * per_epoch))),
+             "tokens": (Budget(tokens=421), 11), "flops": (Budget(flops=flops * 42 * 3), 3)}
+    for name, (budget, steps) in cases.items():
+        _, fitted = train(TRANSFORMER, planned(budget=budget, keep=0), tmp_path / name)
+        assert (fitted.course.step, fitted.course.tokens) == (steps, steps * 42), name
+
+
+def test_seconds_are_a_budget_that_schedule_and_evaluations_follow(tmp_path):
+    began = time.monotonic()
+    plan = planned(budget=Budget(seconds=1.0), evaluate_every=None, log_every=1, schedule={"name": "linear"})
+    _, fitted = train(TRANSFORMER, plan, tmp_path)
+    assert 1.0 <= fitted.seconds < time.monotonic() - began < 5
+    rates = [row["rate"] for row in fitted.metrics if "rate" in row]
+    assert rates[-1] < 0.1 * max(rates) and len(rates) == fitted.course.step
+    assert 3 <= len(fitted.course.losses) <= 11
+
+
+def test_flops_are_counted_from_the_matrices():
+    """6 for each weight that multiplies, and the scores: by hand for a tied stack of width 8."""
+    stack = new_stack(TRANSFORMER, 13, 0)
+    matrices = sum(p.numel() for name, p in stack.named_parameters() if "sublayers" in name or name.startswith("norm"))
+    assert training_flops_per_token(stack, 7) == 6 * (matrices + 13 * 8) + 12 * 8 * 7
+
+
+def test_metrics_have_no_clock_and_timings_have_one(tmp_path):
+    _, fitted = train(TRANSFORMER, planned(), tmp_path)
+    assert [row["step"] for row in fitted.metrics] == [2, 4, 5, 6, 8, 10, 10, 12, 12]
+    assert set(fitted.metrics[0]) == {"step", "tokens", "loss", "rate", "gradient_norm", "skipped"}
+    assert set(fitted.metrics[2]) == {"step", "tokens", "valid_loss", "valid_bits_per_byte"}
+    timings = [json.loads(line) for line in (tmp_path / "timings.jsonl").read_text().splitlines()]
+    assert all("seconds" in row for row in timings) and len(timings) == 9
+
+
+def test_samples_are_told_and_kept(tmp_path):
+    said = []
+    telling = Telling(said.append, sample=lambda stack: [f"{'training' if stack.training else 'resting'}"])
+    _, fitted = train(TRANSFORMER, planned(), tmp_path, telling=telling)
+    assert [row["samples"] for row in fitted.metrics if "samples" in row] == [["resting"]] * 3
+    assert "step 5 writes: 'resting'" in said
+
+
+def test_what_training_takes_is_said_before_it_starts(tmp_path):
+    said = []
+    train(TRANSFORMER, planned(), tmp_path, telling=Telling(said.append))
+    assert said[0] == ("960 parameters; 12 steps of 42 tokens, 504 in all (1.0 epochs of 500); about 0 s and 0 MB for "
+                       "training on cpu.")
+
+
+def test_training_learns(tmp_path):
+    plan = planned(budget=Budget(steps=300), evaluate_every=None, optimizer={"name": "adamw", "rate": 0.02})
+    for name, shape in {**SHAPES, "lstm": dataclasses.replace(LSTM, pattern="r", width=16)}.items():
+        _, fitted = train(shape, plan, tmp_path / name, tokens=3000)
+        assert fitted.course.losses[-1] < 0.75 * np.log(13), name
+
+
+def test_the_random_state_of_the_caller_is_left_alone(tmp_path):
+    torch.manual_seed(7)
+    expected = torch.rand(3)
+    torch.manual_seed(7)
+    train(TRANSFORMER, planned(), tmp_path)
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_a_model_that_cannot_be_compiled_trains_without(tmp_path, monkeypatch):
+    def broken(model, inputs):
+        raise RuntimeError("no compiler here")
+
+    real = torch.compile
+    monkeypatch.setattr(torch, "compile", lambda model: real(model, backend=broken))
+    said = []
+    _, compiled = train(TRANSFORMER, planned(compile="on"), tmp_path / "one", telling=Telling(said.append))
+    _, plain = train(TRANSFORMER, planned(compile="off"), tmp_path / "two")
+    assert sum("training goes on without it" in line for line in said) == 1
+    assert compiled.metrics == plain.metrics
+
+
+@pytest.mark.parametrize(("given", "words"), [
+    ({"batch": 0}, "training.batch = 0, expected at least 1."),
+    ({"accumulation": 9}, "training.accumulation = 9, expected at most training.batch = 6."),
+    ({"clip": 0.0}, "training.clip = 0.0, expected more than 0, or null for none."),
+    ({"ema": 1.0}, "training.ema = 1.0, expected between 0 and 1, or null for none."),
+    ({"label_smoothing": 1.0}, "training.label_smoothing = 1.0, expected at least 0 and less than 1."),
+    ({"patience": 1, "keep": 0}, "training.keep = 0, expected at least 1 with training.patience."),
+])
+def test_an_impossible_plan_is_refused(given, words):
+    with pytest.raises(OptionError) as error:
+        planned(**given)
+    assert str(error.value).startswith(words)
+
+
+@pytest.mark.parametrize("given", [{}, {"steps": 1, "seconds": 2.0}])
+def test_a_budget_is_exactly_one_thing(given):
+    with pytest.raises(OptionError, match="expected exactly one of steps, epochs, tokens, flops and seconds."):
+        Budget(**given)
+
+
+def test_fit_takes_any_module_and_task(tmp_path):
+    """The loop knows a task by what it does: batch, loss, start, evaluate, sample."""
+    stack = new_stack(TRANSFORMER, VOCABULARY.size, 0)
+    task = language_task(stack, planned(), text(), None, VOCABULARY, Telling(silent))
+    fitted = fit(stack, task, Plan(budget=Budget(steps=2), batch=6), tmp_path, silent)
+    assert fitted.course.step == 2 and fitted.course.best == {}
