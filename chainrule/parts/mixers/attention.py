@@ -54,30 +54,41 @@ class Attention(nn.Module):
 
     def forward(self, x: Tensor, state: Cache | None, reading: Reading) -> tuple[Tensor, Cache | None]:
         assert state is None or reading.causal, "a reader of both sides needs the whole sequence at once"
-        offset = state.length if state is not None else 0
-        q_pos = torch.arange(offset, offset + x.shape[1], device=x.device)
-        turned, v = split_heads(self.inward(x), self.heads + 2 * self.groups).split(
-            [self.heads + self.groups, self.groups], dim=1)
-        q, k = reading.position.turn(turned, q_pos).split([self.heads, self.groups], dim=1)
+        projected = split_heads(self.inward(x), self.heads + 2 * self.groups)
+        if reading.position.turns:
+            offset = state.length if state is not None else 0
+            q_pos = torch.arange(offset, offset + x.shape[1], device=x.device)
+            turned, v = projected.split([self.heads + self.groups, self.groups], dim=1)
+            q, k = reading.position.turn(turned, q_pos).split([self.heads, self.groups], dim=1)
+        else:
+            q, k, v = projected.split([self.heads, self.groups, self.groups], dim=1)
         if state is not None:
             state = longer(state, k, v)
             k, v = state.keys[:, :, :state.length], state.values[:, :, :state.length]
-        y = self._attend(q, k, v, q_pos, reading)
+        y = self._attend(q, k, v, reading)
         return self.outward(y.transpose(1, 2).flatten(2)), state
 
-    def _attend(self, q: Tensor, k: Tensor, v: Tensor, q_pos: Tensor, reading: Reading) -> Tensor:
-        k_pos = torch.arange(k.shape[2], device=k.device)
-        mask = reading.position.bias(q_pos, k_pos, reading.causal)
-        mask = None if mask is None else mask.to(q.dtype)
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor, reading: Reading) -> Tensor:
+        """The queries are at the last positions of the keys."""
+        mask = None
+        if reading.position.biases:
+            mask = reading.position.bias(*positions(q, k), reading.causal).to(q.dtype)
         real = reading.real(k.shape[2])
         if not reading.causal and real is not None:  # a causal reader never looks at the padding behind it
             mask = hide(real, q) if mask is None else mask + hide(real, q)
         whole = q.shape[2] == k.shape[2]
         causal = reading.causal and q.shape[2] > 1  # a single query is the last: it sees every key
         if causal and (mask is not None or not whole):
+            q_pos, k_pos = positions(q, k)
             later_QK = k_pos[None, :] > q_pos[:, None]
             mask = (q.new_zeros(later_QK.shape) if mask is None else mask).masked_fill(later_QK, -torch.inf)
         return attend(q, k, v, mask, causal=causal and mask is None, dropout=self.dropout if self.training else 0.0)
+
+
+def positions(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+    """(Q,) and (K,): where the keys are, and the queries among the last of them."""
+    k_pos = torch.arange(k.shape[2], device=k.device)
+    return k_pos[k.shape[2] - q.shape[2]:], k_pos
 
 
 def longer(cache: Cache, k: Tensor, v: Tensor) -> Cache:

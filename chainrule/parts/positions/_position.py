@@ -10,6 +10,11 @@ class Position(nn.Module):
 
     context: int | None = None  # the most positions it knows; None where any number works
 
+    turns = biases = False  # which of the three a part overrides; what does nothing is not asked
+
+    def __init_subclass__(cls) -> None:
+        cls.turns, cls.biases = cls.turn is not Position.turn, cls.bias is not Position.bias
+
     def __init__(self, width: int, heads: int, context: int):
         super().__init__()
 
