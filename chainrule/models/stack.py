@@ -11,7 +11,7 @@ from torch import Tensor, arange, nn
 
 from chainrule.models.pattern import sublayers
 from chainrule.parts.state import Reading
-from chainrule.registry import build
+from chainrule.registry import build, options
 from chainrule.watching import note, placed
 
 Choice = str | Mapping[str, Any]
@@ -40,7 +40,9 @@ class Shape:
     @property
     def heads(self) -> int:
         """Of the attention, for position parts that keep something for each head."""
-        return 1 if isinstance(self.s, str) else int(self.s.get("heads", 1))
+        chosen = {"name": self.s} if isinstance(self.s, str) else self.s
+        known = options("parts/mixers", chosen["name"]).get("heads")
+        return 1 if known is None else int(chosen.get("heads", known.default))
 
 
 @dataclass(frozen=True)
