@@ -21,6 +21,8 @@ from chainrule.text.corpora import open_corpus
 
 LINES = ["the cat sat on the mat", "the dog sat on the cat", "a cat and a dog", "the mat sat", "naïve café — ☕",
          "a dog and a cat and a dog and a cat", "on the mat the cat sat on", "dog dog dog dog"]
+SMALL = ["tokenizer=bytes", "model.width=8", "model.context=6", "training.budget.steps=3", "training.batch=4",
+         "training.optimizer=adamw", "training.precision=float32"]
 VARIANTS = {  # recipe and options; {other} is the folder of another variant
     "words": ("ngram", ["model.order=3"]),
     "characters": ("ngram", ["tokenizer=characters", "model.order=5"]),
@@ -34,6 +36,9 @@ VARIANTS = {  # recipe and options; {other} is the folder of another variant
     "closed": ("ngram", ["model.vocabulary=closed", "model.order=3"]),
     "no smoothing": ("ngram", ["model.smoothing=maximum_likelihood", "model.order=3"]),
     "back-off": ("ngram", ["model.smoothing=good_turing", "model.order=3"]),
+    "transformer": ("transformer", [*SMALL, "model.s.heads=2"]),
+    "lstm": ("lstm", SMALL),
+    "hybrid": ("transformer", [*SMALL, "model.pattern=(rsf)*2", "model.s.heads=2"]),
     "mixture": ("mixture", ["model.members=[{words},{order 1},{pruned}]"]),
 }
 COVERED = {load_recipe(recipe).family for recipe, _ in VARIANTS.values()}
