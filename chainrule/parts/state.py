@@ -42,6 +42,18 @@ def detach(state: Any) -> Any:
     return _each(state, lambda tensor: tensor.detach())
 
 
+def copy_into(state: Any, new: Any) -> None:
+    """Writes a state's values into the tensors of another of its kind."""
+    if isinstance(state, Tensor):
+        state.copy_(new)
+    elif isinstance(state, tuple | list):
+        for mine, other in zip(state, new, strict=True):
+            copy_into(mine, other)
+    elif is_dataclass(state) and not isinstance(state, type):
+        for each in fields(state):
+            copy_into(getattr(state, each.name), getattr(new, each.name))
+
+
 def _each(state: Any, change: Any) -> Any:
     if isinstance(state, Tensor):
         return change(state)

@@ -11,7 +11,7 @@ from safetensors.torch import load, save
 from torch import nn
 
 from chainrule.parts.state import Reading, detach, pick
-from chainrule.registry import build, kinds, names, options
+from chainrule.registry import build, find, kinds, names, options, summary
 from chainrule.watching import watch
 
 torch.set_num_threads(1)
@@ -302,3 +302,10 @@ def test_every_kind_of_part_is_tried():
     tried = {"mixers", "feedforwards", "norms", "positions", "embeddings", "heads", "wirings", "dropouts"}
     assert {kind.removeprefix("parts/") for kind in kinds() if kind.startswith("parts/")} == tried
     assert len(MIXERS) >= 9 and len(POSITIONS) >= 7
+
+
+@pytest.mark.parametrize("kind", [kind for kind in kinds() if kind.startswith("parts/")])
+def test_a_part_says_in_a_sentence_what_it_is_then_how_it_computes(kind):
+    for name in names(kind):
+        assert summary(kind, name)[0].isupper() and summary(kind, name).endswith("."), name
+        assert len((find(kind, name).__doc__ or "").split("\n\n")) >= 2, name

@@ -9,7 +9,9 @@ from chainrule.registry import part
 
 @part
 class Independent(nn.Module):
-    """y = x ⊙ m / (1 − rate), m ~ Bernoulli(1 − rate) for each number.
+    """Every number is left out by itself.
+
+    y = x ⊙ m / (1 − rate), m ~ Bernoulli(1 − rate) for each number.
 
     Srivastava et al. 2014, JMLR 15.
     """

@@ -9,7 +9,9 @@ from chainrule.registry import part
 
 @part
 class Variational(nn.Module):
-    """y_t = x_t ⊙ m / (1 − rate), one mask m for all t of a sequence.
+    """The same numbers are left out at every time step.
+
+    y_t = x_t ⊙ m / (1 − rate), one mask m for all t of a sequence.
 
     Gal & Ghahramani 2016, arXiv:1512.05287.
     """

@@ -11,7 +11,9 @@ from chainrule.registry import part
 
 @part
 class Lookup(nn.Module):
-    """x = scale · E[w]; E starts as N(0, deviation²).
+    """A table with a row for each token.
+
+    x = scale · E[w]; E starts as N(0, deviation²).
 
     scale "root" is √D, as in Vaswani et al. 2017, arXiv:1706.03762, §3.4.
     """

@@ -8,7 +8,9 @@ from chainrule.registry import part
 
 @part
 class GLU(Gated):
-    """y = W₂ (σ(W₁ x) ⊙ V x).
+    """A feedforward whose hidden numbers pass a sigmoid gate.
+
+    y = W₂ (σ(W₁ x) ⊙ V x).
 
     Shazeer 2020, arXiv:2002.05202, eq. 5 and 6; hidden width ⅔ of the plain one's by default, so the sizes agree.
     """

@@ -18,7 +18,9 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 @part
 class MLP(nn.Module):
-    """y = W₂ φ(W₁ x + b₁) + b₂.
+    """Two linear maps with an activation between them.
+
+    y = W₂ φ(W₁ x + b₁) + b₂.
 
     Vaswani et al. 2017, arXiv:1706.03762, eq. 2; hidden width F = 4 D by default. W₁ starts as N(0, 1/D), W₂ as
     N(0, 1/(F · depth)), biases at 0.

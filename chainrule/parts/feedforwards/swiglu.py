@@ -9,7 +9,9 @@ from chainrule.registry import part
 
 @part
 class SwiGLU(Gated):
-    """y = W₂ (SiLU(W₁ x) ⊙ V x).
+    """A feedforward whose hidden numbers pass a SiLU gate.
+
+    y = W₂ (SiLU(W₁ x) ⊙ V x).
 
     Shazeer 2020, arXiv:2002.05202, eq. 5 and 6; hidden width ⅔ of the plain one's by default, so the sizes agree.
     """

@@ -8,7 +8,9 @@ from chainrule.registry import part
 
 @part
 class Tied(nn.Module):
-    """logits = E h + b; b starts at 0.
+    """The output matrix is the embedding.
+
+    logits = E h + b; b starts at 0.
 
     Press & Wolf 2017, arXiv:1608.05859; Inan et al. 2017, arXiv:1611.01462.
     """

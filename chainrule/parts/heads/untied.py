@@ -8,7 +8,10 @@ from chainrule.registry import part
 
 @part
 class Untied(nn.Module):
-    """logits = W h + b; W starts as N(0, deviation²), b at 0."""
+    """An output matrix of its own.
+
+    logits = W h + b; W starts as N(0, deviation²), b at 0.
+    """
 
     def __init__(self, width: int, embedding: Tensor, *, bias: bool = True, deviation: float = 0.02):
         super().__init__()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -24,9 +25,20 @@ class Cache:
     length: int
 
 
+@dataclass(frozen=True)
+class FixedCache:
+    """The same with shapes that never change, for compilers and CUDA graphs: the next key goes to place `at`, (1,)."""
+
+    keys: Tensor
+    values: Tensor
+    at: Tensor
+
+
 @part
 class Attention(nn.Module):
-    r"""y_t = W_o [head₁ … head_H],   head = Σ_j softmax_j(q_t·k_j / √E) v_j
+    r"""Every token looks at itself and those before it, with several heads at once.
+
+    y_t = W_o [head₁ … head_H],   head = Σ_j softmax_j(q_t·k_j / √E) v_j
 
     Vaswani et al. 2017, arXiv:1706.03762, eq. 1; with fewer `groups` of keys and values than heads, Ainslie et al.
     2023, arXiv:2305.13245. The cache belongs here; positions come from outside. Maps inward start as N(0, 1/D), W_o as
@@ -52,7 +64,9 @@ class Attention(nn.Module):
         empty = like.new_zeros(batch, self.groups, room, self.head_width)
         return Cache(empty, torch.zeros_like(empty), 0)
 
-    def forward(self, x: Tensor, state: Cache | None, reading: Reading) -> tuple[Tensor, Cache | None]:
+    def forward(self, x: Tensor, state: Any, reading: Reading) -> tuple[Tensor, Any]:
+        if isinstance(state, FixedCache):
+            return self._step(x, state, reading), state
         assert state is None or reading.causal, "a reader of both sides needs the whole sequence at once"
         projected = split_heads(self.inward(x), self.heads + 2 * self.groups)
         if reading.position.turns:
@@ -67,6 +81,20 @@ class Attention(nn.Module):
             k, v = state.keys[:, :, :state.length], state.values[:, :, :state.length]
         y = self._attend(q, k, v, reading)
         return self.outward(y.transpose(1, 2).flatten(2)), state
+
+    def _step(self, x: Tensor, state: FixedCache, reading: Reading) -> Tensor:
+        """One token of each row; it sees all places up to its own, and the cache is written in place."""
+        turned, v = split_heads(self.inward(x), self.heads + 2 * self.groups).split(
+            [self.heads + self.groups, self.groups], dim=1)
+        q, k = reading.position.turn(turned, state.at).split([self.heads, self.groups], dim=1)
+        state.keys.index_copy_(2, state.at, k.to(state.keys.dtype))
+        state.values.index_copy_(2, state.at, v.to(state.values.dtype))
+        k_pos = torch.arange(state.keys.shape[2], device=x.device)
+        mask = q.new_zeros(1, len(k_pos)).masked_fill(k_pos > state.at, -torch.inf)
+        if reading.position.biases:
+            mask = mask + reading.position.bias(state.at, k_pos, True).to(q.dtype)
+        y = attend(q, state.keys.to(q.dtype), state.values.to(q.dtype), mask, causal=False)
+        return self.outward(y.transpose(1, 2).flatten(2))
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, reading: Reading) -> Tensor:
         """The queries are at the last positions of the keys."""

@@ -24,7 +24,9 @@ class Source:
 
 @part
 class CrossAttention(nn.Module):
-    r"""y_t = W_o [head₁ … head_H],   head = Σ_s softmax_s(q_t·k_s / √E) v_s   with keys and values from the source
+    r"""Every token looks at another sequence: a source to translate, an image to describe.
+
+    y_t = W_o [head₁ … head_H],   head = Σ_s softmax_s(q_t·k_s / √E) v_s   with keys and values from the source
 
     Vaswani et al. 2017, arXiv:1706.03762, §3.2.3; the idea is Bahdanau, Cho & Bengio's, 2015, arXiv:1409.0473. The
     source is projected once, at the first token; the state keeps it. Maps inward start as N(0, 1/D), W_o as

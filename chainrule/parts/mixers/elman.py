@@ -16,7 +16,9 @@ Beginning = Literal["orthogonal", "uniform", "identity"]
 
 @part
 class Elman(Recurrent):
-    r"""h_t = φ(W x_t + U h_{t−1} + b)
+    r"""The simple recurrent network: one state, made anew at every step.
+
+    h_t = φ(W x_t + U h_{t−1} + b)
 
     Elman 1990, "Finding structure in time", Cognitive Science 14. W starts uniform within ±1/√D, biases at 0; U starts
     as `gain` times an orthogonal matrix (Saxe et al. 2014, arXiv:1312.6120), the same uniform numbers, or the identity

@@ -15,7 +15,9 @@ from chainrule.watching import note, watched
 
 @part
 class GatedConvolution(nn.Module):
-    r"""y_t = (Σ_k W_k x_{t−k} + b) ⊙ σ(Σ_k V_k x_{t−k} + c)   over   0 ≤ k < kernel
+    r"""The last few inputs, weighed and let through a gate.
+
+    y_t = (Σ_k W_k x_{t−k} + b) ⊙ σ(Σ_k V_k x_{t−k} + c)   over   0 ≤ k < kernel
 
     Dauphin et al. 2017, arXiv:1612.08083, eq. 1; a reader of both sides is centered. V starts as N(0, 1/(kernel · D)),
     W as N(0, 4/(kernel · D · depth)): the 4 makes up for a gate that starts half open (Gehring et al. 2017,

@@ -12,7 +12,9 @@ from chainrule.registry import part
 
 @part
 class GRU(Recurrent):
-    r"""r, z = σ(W x_t + U h_{t−1} + b),  n = tanh(W x_t + b + r ⊙ (U h_{t−1} + b′)),  h_t = (1 − z) ⊙ n + z ⊙ h_{t−1}
+    r"""A recurrence with two gates: what to keep of its state, and what of it to use for the new.
+
+    r, z = σ(W x_t + U h_{t−1} + b),  n = tanh(W x_t + b + r ⊙ (U h_{t−1} + b′)),  h_t = (1 − z) ⊙ n + z ⊙ h_{t−1}
 
     Cho et al. 2014, arXiv:1406.1078, with the reset gate behind the matrix as in cuDNN (arXiv:1406.1078v1) and z as the
     share that is kept. Weights start uniform within ± spread, which is 1/√D by default; biases at 0.

@@ -22,7 +22,9 @@ class LSTMState:
 
 @part
 class LSTM(Recurrent):
-    r"""i, f, o = σ(W x_t + U h_{t−1} + b),  g = tanh(…),  c_t = f ⊙ c_{t−1} + i ⊙ g,  h_t = o ⊙ tanh(c_t)
+    r"""A recurrence with a cell that is added to, and three gates around it.
+
+    i, f, o = σ(W x_t + U h_{t−1} + b),  g = tanh(…),  c_t = f ⊙ c_{t−1} + i ⊙ g,  h_t = o ⊙ tanh(c_t)
 
     Hochreiter & Schmidhuber 1997; forget gate of Gers et al. 2000, whose bias starts at `forget` (Jozefowicz et al.
     2015), the other biases at 0. Weights start uniform within ± spread, which is 1/√D by default, as torch does.

@@ -14,7 +14,9 @@ from chainrule.registry import part
 
 @part
 class LSTMLinearOutput(Recurrent):
-    r"""i, f, o = σ(W x_t + U h_{t−1} + b),  g = tanh(…),  c_t = f ⊙ c_{t−1} + i ⊙ g,  h_t = o ⊙ c_t
+    r"""The LSTM as it is often taught: the output gate reads the cell as it is.
+
+    i, f, o = σ(W x_t + U h_{t−1} + b),  g = tanh(…),  c_t = f ⊙ c_{t−1} + i ⊙ g,  h_t = o ⊙ c_t
 
     Hochreiter & Schmidhuber 1997 without the second tanh: the variant NOAF, "no output activation function", of Greff
     et al. 2017, arXiv:1503.04069. The forget gate's bias starts at `forget`, the others at 0; weights start uniform

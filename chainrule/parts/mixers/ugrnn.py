@@ -13,7 +13,9 @@ from chainrule.registry import part
 
 @part
 class UGRNN(Recurrent):
-    r"""c = tanh(W x_t + U h_{t−1} + b),  g = σ(W′ x_t + U′ h_{t−1} + b′),  h_t = g ⊙ h_{t−1} + (1 − g) ⊙ c
+    r"""A recurrence with one gate: how much of its state to keep.
+
+    c = tanh(W x_t + U h_{t−1} + b),  g = σ(W′ x_t + U′ h_{t−1} + b′),  h_t = g ⊙ h_{t−1} + (1 − g) ⊙ c
 
     Collins, Sohl-Dickstein & Sussillo 2017, arXiv:1611.09913, eq. 5–7. Weights start uniform within ± spread, which is
     1/√D by default; b at 0, b′ at `forget`, so that a fresh network remembers.

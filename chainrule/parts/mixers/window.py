@@ -15,7 +15,9 @@ from chainrule.watching import note, watched
 
 @part
 class Window(nn.Module):
-    r"""y_t = W [x_{t−size+1}; …; x_t] + b
+    r"""The last inputs side by side, seen by one linear map.
+
+    y_t = W [x_{t−size+1}; …; x_t] + b
 
     Bengio et al. 2003, "A neural probabilistic language model", JMLR 3, eq. 1: the concatenated words (the hidden layer
     is a feedforward behind this). Before the text there are zeros, not start marks; a reader of both sides is centered.

@@ -9,7 +9,9 @@ from chainrule.registry import part
 
 @part
 class LayerNorm(nn.Module):
-    """y = g ⊙ (x − μ) / √(σ² + ε) + b, with mean and variance over the width; g starts at 1, b at 0.
+    """Mean 0 and variance 1 over the width, then a learned gain and bias.
+
+    y = g ⊙ (x − μ) / √(σ² + ε) + b, with mean and variance over the width; g starts at 1, b at 0.
 
     Ba, Kiros & Hinton 2016, arXiv:1607.06450, eq. 4; ε inside the root.
     """

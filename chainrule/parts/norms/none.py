@@ -7,7 +7,10 @@ from chainrule.registry import part
 
 @part
 class NoNorm(nn.Module):
-    """y = x."""
+    """No normalization.
+
+    y = x.
+    """
 
     def __init__(self, width: int):
         super().__init__()

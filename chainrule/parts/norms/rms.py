@@ -9,7 +9,9 @@ from chainrule.registry import part
 
 @part
 class RMSNorm(nn.Module):
-    """y = g ⊙ x / √(mean(x²) + ε); g starts at 1.
+    """Mean square 1 over the width, then a learned gain.
+
+    y = g ⊙ x / √(mean(x²) + ε); g starts at 1.
 
     Zhang & Sennrich 2019, arXiv:1910.07467, eq. 4.
     """

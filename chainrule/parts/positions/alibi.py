@@ -11,7 +11,9 @@ from chainrule.registry import part
 
 @part
 class ALiBi(Position):
-    r"""score_{h,i,j} − m_h |i − j|,   m_h = 2^(−8h/H)  for h = 1 … H
+    r"""What is further away counts less, by a slope of its own for each head.
+
+    score_{h,i,j} − m_h |i − j|,   m_h = 2^(−8h/H)  for h = 1 … H
 
     Press, Smith & Lewis 2022, arXiv:2108.12409, §3. Where H is no power of two, the slopes of the next lower power and
     then every other one of the next higher, as in the authors' code. Nothing is learned. A reader of both sides takes

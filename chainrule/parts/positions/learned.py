@@ -10,7 +10,9 @@ from chainrule.registry import part
 
 @part
 class Learned(Position):
-    """x_t + P[t]; P starts as N(0, deviation²).
+    """A learned vector for each place, added to the embedding.
+
+    x_t + P[t]; P starts as N(0, deviation²).
 
     Gehring et al. 2017, arXiv:1705.03122; Radford et al. 2018.
     """

@@ -6,4 +6,7 @@ from chainrule.registry import part
 
 @part
 class NoPosition(Position):
-    """Recurrence, convolution and windows make do; so can causal attention (Haviv et al. 2022, arXiv:2203.16634)."""
+    """No positions: for models that know time by themselves.
+
+    Recurrence, convolution and windows make do; so can causal attention (Haviv et al. 2022, arXiv:2203.16634).
+    """

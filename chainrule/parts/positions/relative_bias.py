@@ -15,7 +15,9 @@ from chainrule.registry import part
 
 @part
 class RelativeBias(Position):
-    r"""score_{h,i,j} + b[bucket(i − j), h]; b starts as N(0, deviation²), the same for all layers
+    r"""Each head learns how much it cares for a distance.
+
+    score_{h,i,j} + b[bucket(i − j), h]; b starts as N(0, deviation²), the same for all layers
 
     Raffel et al. 2020, arXiv:1910.10683, §2.1: half of the buckets are for exact distances, the others grow by the
     logarithm up to `furthest`, beyond which all share the last. A reader of both sides has a half for either.

@@ -13,7 +13,9 @@ from chainrule.registry import part
 
 @part
 class Rotary(Position):
-    r"""(x₂ᵢ, x₂ᵢ₊₁) ↦ R(t θᵢ)(x₂ᵢ, x₂ᵢ₊₁),  θᵢ = base^(−2i/E): q_m·k_n depends on m − n alone.
+    r"""Queries and keys are turned by an angle that grows with their place.
+
+    (x₂ᵢ, x₂ᵢ₊₁) ↦ R(t θᵢ)(x₂ᵢ, x₂ᵢ₊₁),  θᵢ = base^(−2i/E): q_m·k_n depends on m − n alone.
 
     Su et al. 2021, arXiv:2104.09864, eq. 13–15; pairs are (i, i + E/2), as in most implementations. Angles are computed
     in float32 whatever the model computes in; the last number of an odd head stays as it is.

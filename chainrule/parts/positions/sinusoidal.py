@@ -9,7 +9,9 @@ from chainrule.registry import part
 
 @part
 class Sinusoidal(Position):
-    r"""x_t + scale · p_t,   p_{t,2i} = sin(t / base^(2i/D)),   p_{t,2i+1} = cos(t / base^(2i/D))
+    r"""Waves of growing length, added to the embeddings.
+
+    x_t + scale · p_t,   p_{t,2i} = sin(t / base^(2i/D)),   p_{t,2i+1} = cos(t / base^(2i/D))
 
     Vaswani et al. 2017, arXiv:1706.03762, §3.5. There the embeddings are multiplied by √D, so that the waves, whose
     numbers are near 1, do not drown them: say so with the embedding's scale, or make the waves smaller here.

@@ -10,7 +10,9 @@ from chainrule.registry import part
 
 @part
 class SinusoidalConcatenated(Position):
-    r"""W [x_t; p_t]   with the waves p_t of Vaswani et al. 2017, arXiv:1706.03762, §3.5
+    r"""Waves of growing length beside the embeddings, and a map back to the width.
+
+    W [x_t; p_t]   with the waves p_t of Vaswani et al. 2017, arXiv:1706.03762, §3.5
 
     There they are added; beside each other, words and places do not share numbers until W mixes them. W starts as
     [1, N(0, 2 deviation²/D)]: the words pass, the places come in as small as freshly made embeddings.

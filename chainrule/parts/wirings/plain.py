@@ -10,7 +10,10 @@ from chainrule.registry import part
 
 @part
 class Plain(nn.Module):
-    """y = dropout(f(x)): the stacked recurrent networks of Zaremba et al. 2014, arXiv:1409.2329."""
+    """One sublayer after the other, nothing around them.
+
+    y = dropout(f(x)): the stacked recurrent networks of Zaremba et al. 2014, arXiv:1409.2329.
+    """
 
     def __init__(self, norm: Callable[[], nn.Module], dropout: Callable[[], nn.Module], depth: int):
         super().__init__()

@@ -10,7 +10,9 @@ from chainrule.registry import part
 
 @part
 class PostNorm(nn.Module):
-    """y = norm(x + dropout(f(x))).
+    """Add, then normalize: the Transformer as it was published.
+
+    y = norm(x + dropout(f(x))).
 
     Vaswani et al. 2017, arXiv:1706.03762, §3.1.
     """

@@ -10,7 +10,9 @@ from chainrule.registry import part
 
 @part
 class PreNorm(nn.Module):
-    """y = x + dropout(f(norm(x))); the stack ends with one more norm.
+    """Normalize what goes into a sublayer, and leave the stream alone.
+
+    y = x + dropout(f(norm(x))); the stack ends with one more norm.
 
     Baevski & Auli 2019, arXiv:1809.10853; Xiong et al. 2020, arXiv:2002.04745.
     """

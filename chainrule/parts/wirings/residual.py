@@ -10,7 +10,9 @@ from chainrule.registry import part
 
 @part
 class Residual(nn.Module):
-    """y = x + dropout(f(x)).
+    """Add what the sublayer says, without normalization.
+
+    y = x + dropout(f(x)).
 
     He et al. 2016, arXiv:1512.03385, eq. 1; in the depth of recurrent networks, Wu et al. 2016, arXiv:1609.08144.
     """
