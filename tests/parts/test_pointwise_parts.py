@@ -80,6 +80,20 @@ def test_rms_norm_leaves_the_mean_alone():
     torch.testing.assert_close(norm(x), norm.gain * x / ((x * x).sum() / D + 1e-6).sqrt())
 
 
+@pytest.mark.parametrize("shape", [(D,), (T, D), (B, T, D)])
+def test_rms_norm_has_the_gradient_of_torchs_own(shape):
+    norm, x = made("norms", "rms", D), torch.randn(shape, dtype=torch.float64, requires_grad=True)
+    torch_x, torch_gain = (each.detach().clone().requires_grad_() for each in (x, norm.gain))
+    weigh = torch.randn_like(x)
+    ours, torchs = norm(x), torch.nn.functional.rms_norm(torch_x, (D,), torch_gain, norm.epsilon)
+    (ours * weigh).sum().backward()
+    (torchs * weigh).sum().backward()
+    for one, other in ((ours, torchs), (x.grad, torch_x.grad), (norm.gain.grad, torch_gain.grad)):
+        torch.testing.assert_close(one, other)
+    assert torch.autograd.gradcheck(lambda x, gain: torch.func.functional_call(norm, {"gain": gain}, (x,)),
+                                    (x, norm.gain))
+
+
 def test_embeddings_can_be_multiplied_by_the_root_of_the_width():
     plain, scaled = (made("embeddings", "lookup", 11, D, scale=scale) for scale in ("one", "root"))
     ids = torch.tensor([[3, 10, 0]])

@@ -16,7 +16,7 @@ def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, *, causal: bool
     """
     if not watched():
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=causal,
-                                              enable_gqa=q.shape[1] != k.shape[1])
+                                              enable_gqa=bool(q.shape[1] != k.shape[1]))  # a symbol where compiled
     if causal:
         mask = q.new_full((q.shape[2], k.shape[2]), -torch.inf).triu(1)
     return plainly(q, k, v, mask, dropout)
