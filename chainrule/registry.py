@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.util
 import inspect
 import json
 from collections.abc import Callable, Mapping
@@ -107,6 +108,8 @@ def resolve(kind: str, choice: str | Mapping[str, Any]) -> dict[str, Any]:
 
 def _checked(value: Any, hint: Any) -> Any:
     """The value as its annotation wants it: no text for a number, but a YAML list may become a tuple."""
+    if importlib.util.find_spec("pydantic") is None:  # a machine with torch alone: recipes were checked elsewhere
+        return value
     from pydantic import TypeAdapter
 
     adapter: TypeAdapter[Any] = TypeAdapter(hint)
