@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -57,17 +58,31 @@ def parameters(model: nn.Module) -> int:
     return sum(each.numel() for each in model.parameters())
 
 
-def best_seconds(works: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+@dataclass(frozen=True)
+class Taken:
+    """Seconds: on the wall, and of all threads together."""
+
+    wall: float
+    cpu: float
+
+
+def best_seconds(works: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, Taken]:
     """The least seconds of each work; they take turns, so that a busy moment of the machine hits all alike."""
     for work in works.values():
         work()
-    best = dict.fromkeys(works, float("inf"))
+    best = dict.fromkeys(works, Taken(math.inf, math.inf))
     for _ in range(rounds):
         for name, work in works.items():
-            began = time.perf_counter()
+            wall, cpu = time.perf_counter(), time.process_time()
             work()
-            best[name] = min(best[name], time.perf_counter() - began)
+            wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+            best[name] = Taken(min(best[name].wall, wall), min(best[name].cpu, cpu))
     return best
+
+
+def ratios(mine: Taken, other: Taken) -> dict[str, float]:
+    """How many times as fast as the other."""
+    return {"ratio": round(other.wall / mine.wall, 2), "ratio_cpu": round(other.cpu / mine.cpu, 2)}
 
 
 def record(out: Path | None, **found: Any) -> None:

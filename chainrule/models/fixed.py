@@ -56,7 +56,7 @@ class FixedDecoder:
 
     def compiled(self, **options: Any) -> FixedDecoder:
         """The same, with steps that went through torch.compile."""
-        self._run = torch.compile(self.step, fullgraph=True, **options)
+        self._run = torch.compile(self.step, fullgraph=True, dynamic=False, **options)
         return self
 
     def captured(self) -> FixedDecoder:
