@@ -4,27 +4,44 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import torch
+
+from chainrule.cli.app import main
 
 ROOT = Path(__file__).parents[2]
 
 
-def cost(*args, code=0):
-    done = subprocess.run([sys.executable, "-m", "chainrule", "cost", *map(str, args)], cwd=ROOT, text=True,
-                          capture_output=True, timeout=120)
-    assert done.returncode == code, done.stderr
-    return done
+@pytest.fixture
+def cost(capsys, monkeypatch):
+    """`cost("lstm", "--json")` in this process, with a short calibration on one thread."""
+    monkeypatch.setattr("chainrule.models.cost.speed.SECONDS", 0.05)
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+
+    def run(*args, code=0):
+        with pytest.raises(SystemExit) as left:
+            main(["cost", *map(str, args)])
+        out, err = capsys.readouterr()
+        assert left.value.code == code, err
+        return SimpleNamespace(stdout=out, stderr=err)
+
+    yield run
+    torch.set_num_threads(before)
 
 
-def data(*args):
-    lines = cost(*args, "--json").stdout.splitlines()
-    assert len(lines) == 1
-    return json.loads(lines[0])
+@pytest.fixture
+def data(cost):
+    def run(*args):
+        (line,) = cost(*args, "--json").stdout.splitlines()
+        return json.loads(line)
+    return run
 
 
-@pytest.fixture(scope="module")
-def small():
+@pytest.fixture
+def small(data):
     return data("transformer", "model.width=16", "model.context=8", "training.batch=2", "training.budget.steps=100",
                 "--vocabulary", 300)
 
@@ -40,24 +57,26 @@ def test_the_parts_and_the_budget_add_up(small):
     assert memory.pop("total") == sum(memory.values()) and memory["weights"] == 4 * small["parameters"]
 
 
-def test_the_largest_model_is_costed_in_no_memory():
-    shown = cost("gpt3-175b").stdout
+def test_the_largest_model_is_costed_in_a_process_of_its_own():
+    done = subprocess.run([sys.executable, "-m", "chainrule", "cost", "gpt3-175b"], cwd=ROOT, text=True,
+                          capture_output=True, timeout=120)
+    shown = done.stdout
     assert "174,604,259,328" in shown and "3,638 petaflop/s-days" in shown and "years" in shown
 
 
-def test_tokens_take_the_place_of_the_budget():
+def test_tokens_take_the_place_of_the_budget(data):
     found = data("lstm-medium", "--tokens", "36270000")
     assert found["run"]["tokens"] == 36_270_000 and found["decoding_bytes"]["per_token"] == 0
     assert "open" not in found and found["vocabulary"] == 10_000
 
 
-def test_epochs_of_no_text_are_left_open_and_a_guessed_vocabulary_is_said():
+def test_epochs_of_no_text_are_left_open_and_a_guessed_vocabulary_is_said(cost):
     done = cost("lstm-medium", "model.width=16")
     assert "say how many with --tokens" in done.stdout
     assert done.stderr.endswith("how many words there are; 10,000 are assumed. Set --vocabulary.\n")
 
 
-def test_a_counting_model_is_told_in_a_sentence():
+def test_a_counting_model_is_told_in_a_sentence(cost, data):
     done = cost("ngram")
     assert done.stdout.startswith("a model of the family 'ngram' is not trained in steps")
     assert data("ngram")["note"] in done.stdout
@@ -68,6 +87,6 @@ def test_a_counting_model_is_told_in_a_sentence():
     (("--vocabulary", "-1"), "--vocabulary = -1, expected at least 1."),
     (("model.witdh=3",), "Did you mean"),
 ])
-def test_a_wrong_option_is_one_line(option, words):
+def test_a_wrong_option_is_one_line(cost, option, words):
     done = cost("transformer", *option, code=2)
     assert words in done.stderr and done.stderr.count("\n") == 1 and not done.stdout
