@@ -49,6 +49,15 @@ class Shortenable(Protocol):
 
 
 @runtime_checkable
+class ReadsAtOnce(Protocol):
+    """A language model that reads several tokens in less time than one by one: prompts."""
+
+    def read(self, state: Any, ids: Array) -> Any:
+        """The state after the (B, T) ids; as `advance`, it may consume the state it is given."""
+        ...
+
+
+@runtime_checkable
 class ScoresUnits(Protocol):
     """A language model that scores a stream of units as it lies, without padding."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from chainrule.arrays import at_hand, namespace, sender
 from chainrule.errors import ChainruleError, OptionError
 from chainrule.generation.draft import Draft, Filter, Strategy
-from chainrule.protocols import Array, LanguageModel
+from chainrule.protocols import Array, LanguageModel, ReadsAtOnce
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,7 @@ def decode(model: LanguageModel, prompts_BT: np.ndarray, strategy: Strategy, *, 
         raise OptionError("max_tokens", max_tokens, "at least 1")
     send = sender(model)
     prompts_BT = np.asarray(prompts_BT, dtype=np.int32)
-    state = model.start(len(prompts_BT))
-    for ids in prompts_BT.T:
-        state = model.advance(state, send(ids))
+    state = _read(model, model.start(len(prompts_BT)), prompts_BT, send)
     live = [Draft(first + i, i, tuple(ids.tolist()), len(ids)) for i, ids in enumerate(prompts_BT)]
     done: list[Draft] = []
     for _ in range(max_tokens):
@@ -69,6 +68,15 @@ def speakable(log_p_BV: Array, marks: Marks) -> Array:
     if marks.unknown is not None:
         log_p_BV[:, marks.unknown] = xp.where(best_B == -xp.inf, unknown_B, -xp.inf)
     return log_p_BV
+
+
+def _read(model: LanguageModel, state: Any, prompts_BT: np.ndarray, send: Callable[[np.ndarray], Array]) -> Any:
+    """The model's state after the prompts."""
+    if prompts_BT.shape[1] and isinstance(model, ReadsAtOnce):
+        return model.read(state, send(prompts_BT))
+    for ids in prompts_BT.T:
+        state = model.advance(state, send(ids))
+    return state
 
 
 def _closed(draft: Draft, end: int, stops: Callable[[Draft], bool] | None) -> Draft:

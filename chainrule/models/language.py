@@ -59,6 +59,20 @@ class NeuralLanguageModel(nn.Module):
         return self._read(state.stack, new, window)
 
     @torch.inference_mode()
+    def read(self, state: LanguageState, ids: Tensor) -> LanguageState:
+        """Several tokens at once, as many as the window has room for; a full one moves on as it does in `advance`."""
+        ids = ids.to(state.ids)
+        while ids.shape[1]:
+            room = ids.shape[1] if self.window is None else self.window - state.ids.shape[1]
+            if room < 1:
+                state, ids = self.advance(state, ids[:, 0]), ids[:, 1:]
+                continue
+            now, ids = ids[:, :room], ids[:, room:]
+            seen = now[:, -1:] if self.window is None else torch.cat([state.ids, now], dim=1)
+            state = self._read(state.stack, now, seen)
+        return state
+
+    @torch.inference_mode()
     def pick(self, state: LanguageState, rows: Any) -> LanguageState:
         return states.pick(state, torch.as_tensor(rows, device=state.ids.device))
 

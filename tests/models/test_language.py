@@ -147,3 +147,16 @@ def test_any_mixer_goes_into_any_wiring(letter, wiring):
     stack = Stack(Shape(pattern=f"({letter}f)*2", width=WIDTH, wiring=wiring), V)
     y = stack(text())[0]
     assert y.shape == (B, T, WIDTH) and y.isfinite().all()
+
+
+@pytest.mark.parametrize("cuts", [(T,), (3, T), (1, 12, 25, T)])
+def test_reading_at_once_is_reading_one_by_one_beyond_the_window_too(model, cuts):
+    ids = torch.randint(0, V, (B, T), generator=torch.Generator().manual_seed(1))
+    state, begin = model.start(B), 0
+    for end in cuts:
+        state = model.read(state, ids[:, begin:end])
+        begin = end
+    slowly = stepped(model, ids)[1]
+    torch.testing.assert_close(model.log_probs(state), model.log_probs(slowly))
+    torch.testing.assert_close(model.log_probs(model.advance(state, ids[:, 0])),
+                               model.log_probs(model.advance(slowly, ids[:, 0])))
