@@ -117,12 +117,18 @@ class NeuralLanguageModel(nn.Module):
         return torch.cat(found)
 
     def _in_windows(self, text: Tensor) -> Tensor:
-        """A long text: the first window whole, of each later one only what the one before has not scored."""
-        assert self.window is not None
-        found = [self._scored(text[:, :self.window], text[:, 1:self.window + 1])]
-        keep = self.window - self.stride
-        for begin in range(self.stride, text.shape[1] - 1 - keep, self.stride):
-            read, wanted = text[:, begin:begin + self.window], text[:, begin + 1:begin + self.window + 1]
-            found.append(self._scored(read[:, :wanted.shape[1]], wanted)[:, keep:])
-        return torch.cat(found, dim=1)
+        """A long text: the first window whole, of each later one only what the one before has not scored.
 
+        Windows know nothing of each other, so they are rows of one batch.
+        """
+        assert self.window is not None
+        keep = self.window - self.stride
+        windows_BNT = text.unfold(1, self.window + 1, self.stride)
+        rows, count = windows_BNT.shape[:2]
+        flat = windows_BNT.flatten(0, 1)
+        scored_BNT = self._scored(flat[:, :-1], flat[:, 1:]).view(rows, count, self.window)
+        found = [scored_BNT[:, 0], scored_BNT[:, 1:, keep:].flatten(1)]
+        rest = text[:, count * self.stride:]  # begins a window that the text does not fill
+        if rest.shape[1] - 1 > keep:
+            found.append(self._scored(rest[:, :-1], rest[:, 1:])[:, keep:])
+        return torch.cat(found, dim=1)
