@@ -57,27 +57,35 @@ def untrained(model: Any) -> Any:
 
 def trained(library: Any, trainer: Any, texts: Iterator[str]) -> None:
     """Trains in a thread: the library hears no signal, so when this one is told to stop, the text ends there."""
-    stopped, ended, problems = Event(), Event(), []
+    ended = Event()
+    stopped: list[bool] = []
+    problems: list[BaseException] = []
 
     def train() -> None:
         try:
-            library.train_from_iterator(takewhile(lambda _: not stopped.is_set(), texts), trainer)
+            library.train_from_iterator(takewhile(lambda _: not stopped, texts), trainer)
         except BaseException as error:
             problems.append(error)
         finally:
             ended.set()
 
-    Thread(target=train).start()
     try:
+        Thread(target=train).start()
         while not ended.wait(0.1):  # a signal may reach the other thread: look up from time to time
             continue
     finally:
-        stopped.set()
-        while not ended.is_set():  # Python must not shut down while the library is at work, however often it is told
-            with suppress(KeyboardInterrupt, SystemExit):
-                ended.wait(0.1)
+        stopped.append(True)  # a single call into C, so that no second signal comes before it
+        _wait_for(ended)
     for problem in problems:
         raise problem
+
+
+def _wait_for(ended: Event) -> None:
+    """However often it is told to stop: Python must not shut down while the library is at work."""
+    done = False
+    while not done:
+        with suppress(KeyboardInterrupt, SystemExit):
+            done = ended.wait(0.1)
 
 
 def texts(corpus: Corpus, options: TextOptions) -> Iterator[str]:
