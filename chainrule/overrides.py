@@ -73,12 +73,22 @@ def kind_of(schema: type[BaseModel], path: Path) -> str | None:
 
 def _marks(schema: type[BaseModel], path: Path) -> list[Any]:
     """What the schema says about the place, beside its type."""
+    field = _field(schema, path)
+    return field.metadata if field else []
+
+
+def _default(schema: type[BaseModel], path: Path) -> Any:
+    """The name of the part that is there when the recipe names none."""
+    field = _field(schema, path)
+    return _name(field.default) if field and isinstance(field.default, dict | str) else None
+
+
+def _field(schema: type[BaseModel], path: Path) -> Any:
     fields: type[BaseModel] | None = schema
     for step in path[:-1]:
         field = fields.model_fields.get(str(step)) if fields else None
         fields = next(_models(field.annotation), None) if field else None
-    field = fields.model_fields.get(str(path[-1])) if fields and path else None
-    return field.metadata if field else []
+    return fields.model_fields.get(str(path[-1])) if fields and path else None
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
@@ -98,8 +108,9 @@ def _put(data: dict[str, Any], schema: type[BaseModel], path: Path, value: Any) 
     here: Any = data
     for depth, step in enumerate(path[:-1]):
         inner = here.get(step)
-        if isinstance(inner, str) and kind_of(schema, path[:depth + 1]):
-            inner = {"name": inner}
+        if kind_of(schema, path[:depth + 1]):
+            inner = inner or _default(schema, path[:depth + 1])  # options of the usual part
+            inner = {"name": inner} if isinstance(inner, str) else inner
         here[step] = dict(inner) if isinstance(inner, dict) else {}
         here = here[step]
     if any(isinstance(mark, OneOf) for mark in _marks(schema, path[:-1])):

@@ -84,9 +84,11 @@ class Neural:
 
             if not isinstance(given, dict) or not isinstance(given.get("pattern", ""), str):
                 return given
-            letters = set(sublayers(given.get("pattern", "(sf)*4")))
-            usual = {letter: name for letter, name in LETTERS.items() if letter in letters and not given.get(letter)}
-            return {**given, **usual}
+            full = dict(given)
+            for letter in set(sublayers(given.get("pattern", "(sf)*4"))):
+                chosen = full.get(letter) or LETTERS[letter]
+                full[letter] = {"name": LETTERS[letter], **chosen} if isinstance(chosen, dict) else chosen
+            return full
 
     class Training(BaseModel):
         """What a recipe's `training` section may say: a `Plan`, and where it is carried out."""

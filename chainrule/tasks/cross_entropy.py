@@ -8,13 +8,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-LOGITS = 1 << 24  # that exist at a time
+LOGITS = {"cpu": 1 << 24, "cuda": 1 << 29}  # that exist at a time: a GPU is slow on small chunks
 ROWS = 1024  # at a time, for a head that has no table to tell the size of its logits
 IGNORED = -100  # a target that counts for nothing, such as padding
 
 
 def cross_entropy(hidden: Tensor, head: nn.Module, targets: Tensor, *, smoothing: float = 0.0,
-                  logits: int = LOGITS) -> Tensor:
+                  logits: int | None = None) -> Tensor:
     r"""Σ_t −ln softmax(head(h_t))[w_t], summed over all targets that are not IGNORED.
 
     hidden (…, D), targets (…). With smoothing ε the target is (1 − ε) one-hot + ε/V (Szegedy et al. 2016,
@@ -23,7 +23,8 @@ def cross_entropy(hidden: Tensor, head: nn.Module, targets: Tensor, *, smoothing
     """
     rows, wanted = hidden.flatten(0, -2), targets.flatten()
     table = getattr(head, "weight", None)
-    size = max(1, logits // len(table)) if isinstance(table, Tensor) else ROWS
+    at_once = logits or LOGITS.get(hidden.device.type, LOGITS["cpu"])
+    size = max(1, at_once // len(table)) if isinstance(table, Tensor) else ROWS
     if not torch.is_grad_enabled():
         return torch.stack([_summed(head, h, w, smoothing) for h, w in _chunks(rows, wanted, size)]).sum()
     parameters = [p for p in head.parameters() if p.requires_grad]

@@ -25,7 +25,7 @@ IN_A_ROW = 3  # steps that are not finite, then training stops
 MODEL, OPTIMIZER, MEMORY = "model.safetensors", "optimizer.safetensors", "memory.safetensors"
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 ADVICE = ("Try a lower training.optimizer.rate, a longer warmup (training.schedule.warmup), training.clip=1.0, or "
-          "training.precision=float32.")
+          "training.precision=float32; with --force, since the recipe then is another.")
 NO_MEMORY = ("not enough memory", "can't allocate memory", "out of memory")
 
 

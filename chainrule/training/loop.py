@@ -73,16 +73,18 @@ def fit(model: Any, task: Any, plan: Plan, workspace: Path, say: Say = print, *,
                 say(_farewell(plan, course))
                 stop.obey()
 
-        if course.last.get("step") != course.step:
+        if course.last.get("step") != course.step:  # the last second passed between two steps
             _evaluate(learner, course, journal, spending, say)
             _save(place, learner, course, journal, spending)
         return _finished(place, learner, course, spending)
 
 
 def _is_due(plan: Plan, course: Course, spending: Spending) -> bool:
+    """An evaluation: every so often, and at the end."""
+    progress = spending.progress(course.step)
     if plan.evaluate_every is not None:
-        return course.step % plan.evaluate_every == 0
-    tenths = int(min(1.0, spending.progress(course.step)) * EVALUATIONS)
+        return course.step % plan.evaluate_every == 0 or progress >= 1
+    tenths = int(min(1.0, progress) * EVALUATIONS)
     due, course.tenths = tenths > course.tenths, tenths
     return due
 

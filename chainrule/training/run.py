@@ -92,6 +92,9 @@ def check_precision(stack: Stack, plan: Plan) -> None:
 
 
 def chosen_device(wish: str) -> torch.device:
+    """auto: the GPU where there is one."""
+    if wish == "cuda" and not torch.cuda.is_available():
+        raise OptionError("training.device", wish, "'cpu' or 'auto'", "torch finds no GPU here.")
     return torch.device(("cuda" if torch.cuda.is_available() else "cpu") if wish == "auto" else wish)
 
 

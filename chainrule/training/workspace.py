@@ -80,7 +80,7 @@ class Workspace:
             old = json.loads(path.read_text(encoding="utf-8"))
         except (FileNotFoundError, ValueError):
             old = None
-        if old is not None and old != self.identity:
+        if old is not None and old != self.identity and self.checkpoints():
             changes = differences(old, self.identity)
             if not self.force:
                 raise UsageError("\n".join([

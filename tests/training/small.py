@@ -34,13 +34,18 @@ def text(tokens=500, seed=0):
     return Text(ids(tokens, seed), bytes=2 * tokens)
 
 
+def backwards(tokens=150):
+    """A text that gets less likely the more a model learns about the others."""
+    return Text(np.append(ids(tokens)[:0:-1], 1).astype(np.uint16), bytes=2 * tokens)
+
+
 def silent(sentence):
     return None
 
 
-def train(shape, plan, workspace, *, tokens=500, telling=None, valid=150):
-    return train_ids(shape, plan, text(tokens), None if valid is None else text(valid, seed=1), VOCABULARY, workspace,
-                     device="cpu", telling=telling or Telling(silent))
+def train(shape, plan, workspace, *, tokens=500, telling=None, valid=None):
+    return train_ids(shape, plan, text(tokens), valid or text(150, seed=1), VOCABULARY, workspace, device="cpu",
+                     telling=telling or Telling(silent))
 
 
 def planned(**changes):

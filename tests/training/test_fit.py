@@ -9,13 +9,13 @@ import time
 import numpy as np
 import pytest
 import torch
-from small import LSTM, SHAPES, TRANSFORMER, VOCABULARY, planned, silent, text, train
+from small import LSTM, SHAPES, TRANSFORMER, VOCABULARY, backwards, planned, silent, text, train
 
 from chainrule.errors import OptionError, StorageError, UsageError
 from chainrule.training.flops import training_flops_per_token
 from chainrule.training.loop import fit
 from chainrule.training.plan import Budget, Plan
-from chainrule.training.run import Telling, language_task, new_stack
+from chainrule.training.run import Telling, chosen_device, language_task, new_stack
 from chainrule.training.weights import read, weights
 
 
@@ -85,14 +85,14 @@ def test_a_restored_state_is_the_one_that_was_carried(tmp_path):
 
 
 def test_a_signal_ends_after_the_step_and_says_how_to_go_on(tmp_path):
-    said = []
+    said, handler = [], signal.getsignal(signal.SIGTERM)
     with pytest.raises(SystemExit) as end:
         train(TRANSFORMER, planned(), tmp_path, telling=Telling(said.append, show=Interrupts(3, signal.SIGTERM)))
     assert end.value.code == 143
     assert said[-1] == "stopped after step 3; the same command goes on from there."
     train(TRANSFORMER, planned(), tmp_path, telling=Telling(said.append))
     assert any(line.startswith("resuming at step 3, after 126 tokens and ") for line in said)
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    assert signal.getsignal(signal.SIGTERM) is handler
 
 
 def test_without_checkpoints_a_stop_says_that_nothing_was_kept(tmp_path):
@@ -127,6 +127,15 @@ def test_changed_data_and_shape_are_refused_and_shown(tmp_path):
         train(TRANSFORMER, planned(), tmp_path, tokens=499)
     with pytest.raises(UsageError, match="shape.width: 8 → 16"):
         train(dataclasses.replace(TRANSFORMER, width=16), planned(), tmp_path)
+
+
+def test_a_training_without_a_checkpoint_gives_way(tmp_path):
+    """There is nothing to lose: a first step that failed, say."""
+    with pytest.raises(ZeroDivisionError):
+        train(TRANSFORMER, planned(), tmp_path, telling=Telling(silent, show=lambda facts: 1 / 0))
+    train(TRANSFORMER, planned(batch=5), tmp_path)
+    train(TRANSFORMER, planned(batch=5), tmp_path / "new")
+    assert files(tmp_path) == files(tmp_path / "new")
 
 
 def test_force_starts_anew_where_something_changed_and_goes_on_where_nothing_did(tmp_path):
@@ -164,19 +173,18 @@ def test_one_process_at_a_time(tmp_path):
 
 
 def test_the_last_few_checkpoints_and_the_best_are_kept(tmp_path):
-    _, fitted = train(TRANSFORMER, planned(evaluate_every=1, optimizer={"name": "adamw", "rate": 0.5}, keep=2,
-                                           schedule="constant", budget=Budget(steps=30)), tmp_path)
+    plan = planned(evaluate_every=1, optimizer={"name": "adamw", "rate": 0.1}, keep=2, budget=Budget(steps=30))
+    _, fitted = train(TRANSFORMER, plan, tmp_path, valid=backwards())
     best = int(fitted.course.best["step"])
-    assert best < 28
+    assert best < 20
     assert [path.name for path in sorted(tmp_path.glob("step-*"))] == [f"step-{n:09d}" for n in (best, 29, 30)]
 
 
 def test_patience_stops_and_saves_the_best(tmp_path):
-    plan = planned(evaluate_every=1, optimizer={"name": "adamw", "rate": 0.5}, schedule="constant", patience=3,
-                   budget=Budget(steps=500))
-    stack, fitted = train(TRANSFORMER, plan, tmp_path)
+    plan = planned(evaluate_every=1, optimizer={"name": "adamw", "rate": 0.1}, patience=3, budget=Budget(steps=200))
+    stack, fitted = train(TRANSFORMER, plan, tmp_path, valid=backwards())
     course = fitted.course
-    assert course.step == course.best["step"] + 3 < 500
+    assert course.step == course.best["step"] + 3 < 200
     assert course.best["loss"] == min(course.losses)
     saved = read(tmp_path / f"step-{int(course.best['step']):09d}" / "model.safetensors")
     assert all(torch.equal(saved[name], tensor) for name, tensor in weights(stack).items())
@@ -303,6 +311,18 @@ def test_an_impossible_plan_is_refused(given, words):
 def test_a_budget_is_exactly_one_thing(given):
     with pytest.raises(OptionError, match="expected exactly one of steps, epochs, tokens, flops and seconds."):
         Budget(**given)
+
+
+def test_a_device_that_is_not_there_is_refused():
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU here")
+    with pytest.raises(OptionError, match="training.device = 'cuda', expected 'cpu' or 'auto'. torch finds no GPU"):
+        chosen_device("cuda")
+
+
+def test_recurrence_in_float16_is_refused_on_the_cpu(tmp_path):
+    with pytest.raises(OptionError, match="training.precision = 'float16', expected 'bfloat16' or 'float32' for recur"):
+        train(LSTM, planned(precision="float16"), tmp_path)
 
 
 def test_fit_takes_any_module_and_task(tmp_path):

@@ -1,0 +1,171 @@
+"""`chainrule train` with neural recipes: every verb works on the run, and a stopped training goes on byte for byte."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from chainrule.cli.app import main
+
+ROOT = Path(__file__).parents[2]
+SMALL = ["tokenizer=bytes", "model.width=8", "model.context=8", "training.batch=4", "split.valid=0.1",
+         "training.optimizer=adamw"]
+SHAPES = {"transformer": ["model.s.heads=2", "model.dropout.rate=0.1"], "lstm": ["model.dropout.rate=0.1"]}
+SAME = ["model.safetensors", "metrics.jsonl", "recipe.yaml", "tokenizer.json"]
+
+
+def command(*args):
+    return [sys.executable, "-m", "chainrule", *map(str, args)]
+
+
+def environment(folder):
+    return {**os.environ, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(folder / "cache"), "OMP_NUM_THREADS": "1"}
+
+
+def run(folder, *args, code=0):
+    done = subprocess.run(command(*args), capture_output=True, text=True, env=environment(folder), timeout=120)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(len(os.sched_getaffinity(0)))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("neural")
+    chance, words = random.Random(0), ["cat", "dog", "mat", "sat", "the", "on", "naïve"]
+    text = "".join(" ".join(chance.choices(words, k=8)) + "\n" for _ in range(60))
+    (made / "text.txt").write_text(text, encoding="utf-8")
+    return made
+
+
+def training(folder, recipe, out, *more):
+    return ["train", recipe, "--data", folder / "text.txt", "--out", folder / out, *SMALL, *SHAPES[recipe], *more]
+
+
+@pytest.fixture(scope="module")
+def trained(folder):
+    """A run of each recipe, trained in one go."""
+    steps = "training.budget.steps=40"
+    return {recipe: (folder / recipe, run(folder, *training(folder, recipe, recipe, steps, "--json")))
+            for recipe in SHAPES}
+
+
+def called(capsys, *args):
+    """A command in this process, which has torch loaded: exit code, standard output and standard error."""
+    with pytest.raises(SystemExit) as end:
+        main([str(arg) for arg in args])
+    return end.value.code, *capsys.readouterr()
+
+
+@pytest.mark.parametrize("recipe", SHAPES)
+def test_the_verbs_work_on_a_neural_run(trained, folder, recipe, capsys):
+    path, done = trained[recipe]
+    report = json.loads(done.stdout)
+    assert report["steps"] == 40 and report["tokens"] == 40 * 4 * 8 and report["parameters"] > 1000
+    assert report["best"]["bits_per_byte"] > 0 and report["peak_memory"] > 0 and report["tokens_per_second"] > 0
+    code, found, _ = called(capsys, "evaluate", path, "--data", folder / "text.txt", "--json")
+    assert code == 0 and json.loads(found)["bits_per_byte_comparable"] and 1 < json.loads(found)["bits_per_byte"] < 9
+    one, two = (called(capsys, "generate", path, "--prompt", "the ☕", "--max-tokens", 20, "--seed", 1) for _ in "ab")
+    assert one == two and one[0] == 0
+    code, lines, _ = called(capsys, "score", path, folder / "text.txt")
+    assert code == 0 and len(lines.splitlines()) == 60
+    assert called(capsys, "verify", path)[0] == 0
+
+
+def test_before_it_starts_it_says_what_it_takes(trained):
+    first = trained["transformer"][1].stderr.splitlines()[0]
+    assert first.startswith("chainrule: 5,464 parameters; 40 steps of 32 tokens, 1,280 in all (0.7 epochs of 1,8")
+    assert " s and " in first and first.endswith(" MB for training on cpu.")
+
+
+def test_the_run_folder_holds_the_curves_and_no_unfinished_state(trained, folder):
+    path, done = trained["lstm"]
+    rows = [json.loads(line) for line in (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert rows[-1]["step"] == 40 and "valid_bits_per_byte" in rows[-1] and len(rows[-1]["samples"]) == 1
+    assert "seconds" in json.loads((path / "timings.jsonl").read_text().splitlines()[0])
+    assert not list(folder.glob(".lstm.training*"))
+    assert "step 40: validation loss " in done.stderr and "step 40 writes: " in done.stderr
+
+
+def stopped(folder, args, number, seconds):
+    """Starts training and sends a signal after so long; what it said."""
+    process = subprocess.Popen(command(*args), env=environment(folder), stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True)
+    for line in process.stderr:  # wait for the first step
+        if "parameters;" in line:
+            break
+    time.sleep(seconds)
+    process.send_signal(number)
+    return process.communicate(timeout=60)[1], process.returncode
+
+
+@pytest.mark.parametrize(("recipe", "numbers"), [("transformer", [signal.SIGKILL, signal.SIGTERM]),
+                                                 ("lstm", [signal.SIGINT, signal.SIGKILL])])
+def test_a_stopped_training_goes_on_and_ends_byte_equal(folder, recipe, numbers):
+    more = ["training.budget.steps=200", "training.save_every=0.2", "training.accumulation=2", "training.ema=0.9"]
+    whole, cut = (training(folder, recipe, f"{recipe}-{name}", *more) for name in ("whole", "cut"))
+    run(folder, *whole)
+    codes = {signal.SIGKILL: -9, signal.SIGTERM: 143, signal.SIGINT: 130}
+    for number in numbers:
+        said, code = stopped(folder, cut, number, 0.3)
+        assert code == codes[number] and "Traceback" not in said
+        assert not (folder / f"{recipe}-cut").exists() and (folder / f".{recipe}-cut.training").is_dir()
+        if number != signal.SIGKILL:
+            assert "; the same command goes on from there." in said
+    last = run(folder, *cut).stderr
+    assert "chainrule: resuming at step " in last
+    for name in SAME:
+        assert (folder / f"{recipe}-whole" / name).read_bytes() == (folder / f"{recipe}-cut" / name).read_bytes(), name
+    assert not (folder / f".{recipe}-cut.training").exists()
+
+
+def test_resuming_with_another_recipe_or_text_is_refused_and_the_difference_shown(folder):
+    args = training(folder, "transformer", "other", "training.budget.steps=100000", "training.save_every=0.1")
+    stopped(folder, args, signal.SIGINT, 0.3)
+    refused = run(folder, *args, "training.batch=5", "seed=7", code=2).stderr
+    assert "other.training: holds an unfinished training (at step " in refused
+    assert "chainrule: seed: 0 → 7\nchainrule: training.batch: 4 → 5\n" in refused
+    assert "Give the same command to go on with it, or --force to start anew." in refused
+    (folder / "more.txt").write_text((folder / "text.txt").read_text(encoding="utf-8") + "dog\n", encoding="utf-8")
+    changed = [folder / "more.txt" if each == folder / "text.txt" else each for each in args]
+    refused = run(folder, *changed, code=2).stderr
+    assert "chainrule: data: " in refused and "chainrule: valid data: " in refused
+    anew = run(folder, *args, "training.budget.steps=3", "--force").stderr
+    assert "starting anew, since this changed: training.budget.steps: 100000 → 3." in anew
+
+
+def test_a_hybrid_trains_without_new_code(folder, capsys):
+    args = training(folder, "transformer", "hybrid", "model.pattern=(rsf)*2", "training.budget.steps=3")
+    code, said, _ = called(capsys, *args)
+    assert code == 0 and "saved in" in said
+
+
+def test_one_budget_takes_the_place_of_another(folder, capsys):
+    _, report, _ = called(capsys, *training(folder, "lstm", "epochs", "training.budget.epochs=0.5", "--json"))
+    assert json.loads(report)["steps"] == 29  # half of 1,885 tokens // 4 rows // 8
+
+
+@pytest.mark.parametrize(("more", "words"), [
+    (["training.budget.steps=0"], "expected exactly one of steps, epochs, tokens, flops and seconds, more than 0."),
+    (["training.optimizer.lr=1"], "no option training.optimizer.lr. Known: beta1, beta2, epsilon, rate, weight_decay."),
+    (["training.schedul=linear"], "no option training.schedul. Did you mean 'schedule'?"),
+    (["model.pattern=q"], "model.pattern = 'q', expected letters"),
+    (["training.reading=contiguous"], "training.reading = 'contiguous', expected 'windows' for attention"),
+    (["training.precision=float8"], "training.precision = 'float8', expected 'float32', 'bfloat16' or 'float16'."),
+])
+def test_a_mistake_in_the_recipe_is_one_clear_line(folder, more, words, capsys):
+    code, _, said = called(capsys, *training(folder, "transformer", "mistake", *more))
+    assert code == 2 and words in said and len(said.splitlines()) == 1
