@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from chainrule.generation.generate import Generated
     from chainrule.runs import LoadedRun
+    from chainrule.text.options import TextOptions
 
 log = logging.getLogger("chainrule")
 
@@ -50,8 +51,11 @@ class Sampling:
 
 
 def evaluate(run: str | Path | LoadedRun, data: str | Path | Sequence[str | Path], *, by_order: bool = False,
-             bootstrap: int = 1000, seed: int = 0) -> dict[str, Any]:
-    """Perplexity, bits per byte and their 95 % intervals on a text; `by_order` adds the shorter contexts (Shannon)."""
+             bootstrap: int = 1000, seed: int = 0, overrides: Sequence[str] = ()) -> dict[str, Any]:
+    """Perplexity, bits per byte and their 95 % intervals on a text; `by_order` adds the shorter contexts (Shannon).
+
+    `overrides` change how this text is read: `["text.errors=replace"]`.
+    """
     from chainrule.evaluation import by_order as orders
     from chainrule.evaluation.characters import characters
     from chainrule.evaluation.evaluate import evaluate as measure
@@ -60,8 +64,9 @@ def evaluate(run: str | Path | LoadedRun, data: str | Path | Sequence[str | Path
 
     loaded = opened(run)
     tokenizer: Any = loaded.tokenizer
-    corpus = open_corpus(data, loaded.recipe.text)
-    encoded = encode(corpus, tokenizer, loaded.recipe.text)
+    text = text_options(loaded, overrides)
+    corpus = open_corpus(data, text)
+    encoded = encode(corpus, tokenizer, text)
     found = measure(loaded.model, tokenizer, encoded, bootstrap=bootstrap, seed=seed,
                     characters=characters(corpus, encoded))
     if by_order:
@@ -90,6 +95,17 @@ def score(run: str | Path | LoadedRun, lines: Sequence[str]) -> np.ndarray:
 
     loaded = opened(run)
     return line_log_probs(loaded.model, loaded.tokenizer, lines)
+
+
+def text_options(run: LoadedRun, overrides: Sequence[str]) -> TextOptions:
+    """How a run reads text, changed by `text.…=value`; what else a recipe says is settled."""
+    from chainrule.errors import UsageError
+    from chainrule.recipe import make_recipe
+
+    for word in overrides:
+        if not word.startswith("text."):
+            raise UsageError(f"{word}: only text.… can be changed now, the model is trained; try text.errors=replace.")
+    return make_recipe(run.recipe.model_dump(mode="json"), overrides).text if overrides else run.recipe.text
 
 
 def opened(run: str | Path | LoadedRun) -> LoadedRun:

@@ -13,6 +13,7 @@ from chainrule.cli.console import Json, emit, table
 def evaluate(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     data: Annotated[list[str], typer.Option(help="Text: a file, glob, folder or built-in corpus; repeatable.")],
+    overrides: Annotated[list[str] | None, typer.Argument(help="How text is read, as text.errors=replace.")] = None,
     by_order: Annotated[bool, typer.Option("--by-order", help="Also with shorter contexts (Shannon's game).")] = False,
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for the 95 % intervals; 0 leaves them out.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Of the resamples.")] = 0,
@@ -27,7 +28,7 @@ def evaluate(
     """
     from chainrule.verbs import evaluate as measure
 
-    found = measure(run, data, by_order=by_order, bootstrap=bootstrap, seed=seed)
+    found = measure(run, data, by_order=by_order, bootstrap=bootstrap, seed=seed, overrides=overrides or ())
     emit({"run": str(run), **found}, json, _show)
 
 

@@ -18,11 +18,13 @@ from chainrule.errors import DataError
 
 if TYPE_CHECKING:
     from chainrule.runs import LoadedRun
+    from chainrule.text.options import TextOptions
 
 
 def score(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     file: Annotated[str, typer.Argument(help="Text, packed or not; - is standard input, and a pipe will do.")],
+    overrides: Annotated[list[str] | None, typer.Argument(help="How text is read, as text.errors=replace.")] = None,
     tokens: Annotated[bool, typer.Option("--tokens", help="Also each token by itself.")] = False,
     json: Json = False,
 ) -> None:
@@ -37,9 +39,10 @@ def score(
         echo "the company said" | chainrule score runs/ptb5 - --tokens
     """
     from chainrule.runs import load
+    from chainrule.verbs import text_options
 
     loaded = load(run)
-    rows = _rows(loaded, file, tokens)
+    rows = _rows(loaded, file, tokens, text_options(loaded, overrides or ()))
     if json:
         lines = list(rows)
         emit({"run": str(run), "total": _total(lines), "lines": lines}, json, print)
@@ -52,11 +55,11 @@ def score(
             print(row["line"], f"{row['log_prob']:.6f}", row["tokens"], row["unknown"], sep="\t")
 
 
-def _rows(loaded: LoadedRun, file: str, tokens: bool) -> Iterator[dict[str, Any]]:
+def _rows(loaded: LoadedRun, file: str, tokens: bool, text: TextOptions) -> Iterator[dict[str, Any]]:
     from chainrule.evaluation.score import score as score_lines
 
     tokenizer, number = loaded.tokenizer, 0
-    for batch in _lines(loaded, file):
+    for batch in _lines(file, text):
         for scored in score_lines(loaded.model, tokenizer, batch):
             number += 1
             row: dict[str, Any] = {"line": number, "log_prob": scored.log_prob, "tokens": len(scored.ids),
@@ -69,19 +72,19 @@ def _rows(loaded: LoadedRun, file: str, tokens: bool) -> Iterator[dict[str, Any]
         raise DataError(f"{_named(file)}: there is no line to score; it is empty.")
 
 
-def _lines(loaded: LoadedRun, file: str) -> Iterator[list[str]]:
+def _lines(file: str, text: TextOptions) -> Iterator[list[str]]:
     from chainrule.evaluation.score import lines_of
     from chainrule.text.corpora import open_corpus
 
     if file != "-" and not Path(file).is_fifo():
-        yield from lines_of(open_corpus(file, loaded.recipe.text))
+        yield from lines_of(open_corpus(file, text))
         return
     with tempfile.NamedTemporaryFile(suffix=".txt") as copy:  # the readers want a file: they may look at it twice
         with open(file, "rb") if file != "-" else nullcontext(sys.stdin.buffer) as pipe:
             shutil.copyfileobj(pipe, copy)
         copy.flush()
         try:
-            yield from lines_of(open_corpus(copy.name, loaded.recipe.text))
+            yield from lines_of(open_corpus(copy.name, text))
         except DataError as error:
             raise DataError(str(error).replace(copy.name, _named(file))) from None
 

@@ -15,6 +15,7 @@ from chainrule.counting.estimate import Marks, estimate
 from chainrule.counting.model import NGram
 from chainrule.counting.scratch import Scratch
 from chainrule.counting.table import Table
+from chainrule.errors import OptionError
 from chainrule.jobs import Job, Trained
 from chainrule.protocols import Tokenizer
 from chainrule.recipe import Recipe
@@ -45,13 +46,6 @@ class NGramFamily:
         vocabulary: Literal["auto", "open", "closed"] = "auto"  # open: <unk> has a probability
         memory: Size = 1536 << 20  # bytes; larger texts are counted in pieces on the disk
         compact: bool = False  # 16 bits for each number
-
-        @field_validator("memory")
-        @classmethod
-        def room_to_work(cls, memory: int) -> int:
-            if memory < LEAST:
-                raise ValueError(f"at least {LEAST >> 20}M, as Python and the kernels themselves take {PROGRAM >> 20}M")
-            return memory
 
         @field_validator("prune")
         @classmethod
@@ -118,6 +112,9 @@ def from_counts(job: Job, counts: Counts, tokenizer: Any, scratch: Scratch, held
 
 def _room(tokens: int, options: Any, folder: Path) -> tuple[Scratch, int | None]:
     """Arrays in memory if all fits; otherwise in files, and the size of the pieces that are counted one by one."""
+    if options.memory < LEAST:
+        raise OptionError("model.memory", f"{options.memory >> 20}M", f"at least {LEAST >> 20}M",
+                          f"Python and the kernels themselves take {PROGRAM >> 20}M.")
     need = PROGRAM + tokens * (20 + 15 * (options.order - 1))  # measured: 79 bytes a token for order 5
     if need <= options.memory:
         return Scratch(), None

@@ -2,6 +2,8 @@
 
 import json
 import math
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -109,3 +111,19 @@ def test_penn_treebank_has_the_perplexity_that_kenlm_finds(tmp_path, capsys):
     result = found(capsys, tmp_path / "run", "--data", data / "ptb.test.txt.gz")
     assert result["tokens"] == 82_430
     assert result["perplexity"] == pytest.approx(141.19, abs=0.005)
+
+
+def test_how_a_text_is_read_can_be_changed_when_it_is_measured(tmp_path):
+    good, bad, run = tmp_path / "good.txt", tmp_path / "bad.txt", tmp_path / "run"
+    good.write_text("a b c\n" * 9)
+    bad.write_bytes(b"a \xe4 c\n")
+    chainrule = [sys.executable, "-m", "chainrule"]
+    train = ["train", "ngram", "--data", str(good), "--out", str(run)]
+    subprocess.run([*chainrule, *train], check=True, capture_output=True)
+    for verb in (["evaluate", str(run), "--data", str(bad)], ["score", str(run), str(bad)]):
+        refused = subprocess.run([*chainrule, *verb], capture_output=True, text=True)
+        assert refused.returncode == 1 and "text.errors=replace" in refused.stderr
+        done = subprocess.run([*chainrule, *verb, "text.errors=replace"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        other = subprocess.run([*chainrule, *verb, "model.order=2"], capture_output=True, text=True)
+        assert other.returncode == 2 and "only text.… can be changed now" in other.stderr
