@@ -72,7 +72,8 @@ class Language:
     def loss(self, model: Any, batch: Batch, state: Any) -> tuple[Tensor, Any]:
         """The sum of the losses of a batch's tokens, and the state after it where it is carried on."""
         hidden, after = model(batch.read, state)
-        return cross_entropy(hidden, model.head, batch.wanted, smoothing=self.smoothing), after
+        compiled = hasattr(model, "_orig_mod")  # torch.compile wraps a module so
+        return cross_entropy(hidden, model.head, batch.wanted, smoothing=self.smoothing, compiled=compiled), after
 
     def start(self, model: Any, rows: int) -> Any:
         """The state of rows that begin, where one is carried."""
