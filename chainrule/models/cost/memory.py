@@ -113,7 +113,8 @@ def _optimizer_bytes(stack: Any, make: Callable[[Any], Any]) -> int:
         each.grad = torch.zeros_like(each)
     stepper = make(list(stack.named_parameters()))
     stepper.step()
-    return sum(each.nbytes for each in _tensors(stepper.state_dict()) if each.dim())
+    states = [dict(each.state) for each in getattr(stepper, "parts", [stepper])]  # Muon is two optimizers
+    return sum(each.nbytes for each in _tensors(states) if each.dim())
 
 
 def _tensors(state: Any) -> Iterator[Tensor]:

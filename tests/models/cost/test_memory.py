@@ -1,10 +1,13 @@
 """Memory on the meta device against what real models keep."""
 
+from functools import partial
+
 import pytest
 import torch
 
 from chainrule.models.cost.memory import activations, decoding_memory, kept_bytes, training_memory
 from chainrule.models.stack import Shape, Stack
+from chainrule.registry import build
 
 V = 101
 SHAPES = {
@@ -41,6 +44,13 @@ def test_weights_gradients_and_optimizer_are_those_of_a_real_model():
     assert (found.weights, found.gradients, found.optimizer) == (weights, weights, 2 * weights)  # Adam's two moments
     plain = training_memory(SHAPES["modern"], V, (2, 16), optimizer=lambda weights: torch.optim.SGD(weights, 0.1))
     assert plain.optimizer == 0 and plain.total == found.total - 2 * weights
+
+
+def test_muon_keeps_one_number_for_each_of_a_hidden_matrix_and_two_for_all_else():
+    stack = Stack(SHAPES["modern"], V)
+    hidden = sum(each.nbytes for name, each in stack.named_parameters() if "body" in name)
+    found = training_memory(SHAPES["modern"], V, (2, 16), optimizer=partial(build, "training/optimizers", "muon"))
+    assert found.optimizer == 2 * found.weights - hidden
 
 
 def test_keys_and_values_are_what_a_token_adds_to_the_cache():
