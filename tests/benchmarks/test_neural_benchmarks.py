@@ -1,0 +1,47 @@
+"""The benchmarks of neural models run, and say what they measured; how fast a test machine is proves nothing."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+PEER = pytest.mark.skipif(importlib.util.find_spec("transformers") is None, reason="the peer is not installed")
+ONCE = ["--rounds", "1", "--threads", "1", "--sizes"]
+
+
+def rows(name, *words, out):
+    done = subprocess.run([sys.executable, FOLDER / name, *words, "--out", out], capture_output=True, text=True,
+                          timeout=100)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in out.read_text().splitlines()]
+
+
+@PEER
+def test_generation_is_held_beside_transformers(tmp_path):
+    found, = rows("generation.py", *ONCE, "small", "--tokens", "4", "--batches", "2", out=tmp_path / "out.jsonl")
+    mine, other = found["parameters"].values()
+    assert mine == other and found["ratio"] > 0 and found["tokens_per_second"]["transformers"] > 0
+
+
+@PEER
+def test_training_is_held_beside_transformers_and_torch(tmp_path):
+    found = rows("training.py", *ONCE, "small", "lstm-small", "--steps", "1", out=tmp_path / "out.jsonl")
+    assert [row["name"] for row in found] == ["small", "lstm-small"]
+    for row in found:
+        mine, other = row["parameters"].values()
+        assert mine == other and row["ratio"] > 0
+
+
+def test_the_benchmark_of_training_on_a_gpu_runs_tiny_on_a_cpu(tmp_path):
+    found, = rows("gpu_training.py", "--tiny", "--seconds", "0", "--accumulation", "2", out=tmp_path / "out.jsonl")
+    assert found["steps"] == 3 and found["tokens_per_second"] > 0
+
+
+def test_the_ways_of_generating_on_a_gpu_agree_tiny_on_a_cpu(tmp_path):
+    found = rows("gpu_generation.py", "--tiny", "--ways", "eager", "decode", "--batches", "3", "--prompt", "5",
+                 "--tokens", "9", "--rounds", "1", out=tmp_path / "out.jsonl")
+    assert found[-1]["agreement"] == {"eager": 1.0, "decode": 1.0}
