@@ -48,6 +48,9 @@ class Batch:
     def tokens(self) -> int:
         return self.wanted.numel()
 
+    def __len__(self) -> int:
+        return len(self.read)
+
     def rows(self, begin: int, end: int) -> Batch:
         return Batch(self.read[begin:end], self.wanted[begin:end], self.fresh)
 
@@ -59,9 +62,9 @@ class Language:
                  smoothing: float = 0.0, evaluate_tokens: int = 1 << 18,
                  sample: Callable[[nn.Module], list[str]] | None = None):
         self.text, self.valid, self.vocabulary, self.order = text, valid, vocabulary, order
-        self.smoothing, self.evaluate_tokens, self.sample = smoothing, evaluate_tokens, sample
+        self.smoothing, self.evaluate_tokens, self._sample = smoothing, evaluate_tokens, sample
         self.carries = isinstance(order, Contiguous)
-        self.rows = order.rows
+        self.rows, self.context, self.tokens = order.rows, order.context, len(text.ids)
         self.steps_per_epoch, self.tokens_per_step = order.steps_per_epoch, order.rows * order.context
 
     def batch(self, step: int, device: torch.device) -> Batch:
@@ -84,13 +87,17 @@ class Language:
         bytes_per_token = self.text.bytes_per_token
         return loss / math.log(2) / bytes_per_token if bytes_per_token else None
 
+    def samples(self, model: nn.Module) -> list[str]:
+        """Texts that the model writes, where somebody has said how."""
+        return self._sample(model) if self._sample else []
+
     @torch.no_grad()
-    def evaluate(self, model: Any, device: torch.device) -> dict[str, float]:
+    def evaluate(self, model: Any, device: torch.device, rows: int | None = None) -> dict[str, float]:
         """Loss in nats per token, and bits per byte, on the text kept aside; {} where there is none."""
         if self.valid is None or not len(self.valid.ids):
             return {}
         total, tokens, state = 0.0, 0, None
-        for batch in self._valid_batches(device):
+        for batch in self._valid_batches(device, rows or self.rows):
             if self.carries and batch.fresh:
                 state = self.start(model, len(batch.read))
             hidden, state = model(batch.read, state if self.carries else None)
@@ -100,13 +107,13 @@ class Language:
         bytes_per_token = self.valid.bytes_per_token
         return {"loss": loss} | ({"bits_per_byte": loss / math.log(2) / bytes_per_token} if bytes_per_token else {})
 
-    def _valid_batches(self, device: torch.device) -> Any:
+    def _valid_batches(self, device: torch.device, rows: int) -> Any:
         """The text kept aside, every token once: in columns where a state is carried, otherwise window by window."""
         assert self.valid is not None
         ids = self.valid.ids[:self.evaluate_tokens]
         context = min(self.order.context, len(ids))
         whole = len(ids) // context
-        rows = min(self.rows, whole)
+        rows = min(rows, whole)
         step = context if not self.carries else len(ids) // rows
         if self.carries:
             for place in range(0, step, context):

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from chainrule.errors import ChainruleError
 from chainrule.registry import build
+from chainrule.tasks.task import Batch, Task
 from chainrule.training import carried, weights
 from chainrule.training.averaging import Average
 from chainrule.training.compiling import Compiled
@@ -44,7 +45,7 @@ class Outcome:
 class Learner:
     """A model with all that changes it: optimizer, average, and the state that is carried from step to step."""
 
-    def __init__(self, model: Any, task: Any, plan: Plan, say: Callable[[str], None]):
+    def __init__(self, model: Any, task: Task, plan: Plan, say: Callable[[str], None]):
         self.model, self.task, self.plan, self.say = model, task, plan, say
         self.device = next(model.parameters()).device
         self.optimizer = build("training/optimizers", plan.optimizer, list(model.named_parameters()))
@@ -76,7 +77,7 @@ class Learner:
         self.optimizer.zero_grad(set_to_none=True)
         return outcome
 
-    def gradients(self, course: Course, batch: Any, before: Any) -> tuple[Tensor, Any]:
+    def gradients(self, course: Course, batch: Batch, before: Any) -> tuple[Tensor, Any]:
         """Summed loss and state after the batch; where memory is short, in twice as many pieces as before."""
         while True:
             _seed(self.plan.seed, course.step)
@@ -85,20 +86,20 @@ class Learner:
             except (MemoryError, RuntimeError) as error:  # torch's out-of-memory errors are RuntimeErrors
                 if not _is_memory(error):
                     raise
-                small = course.accumulation >= len(batch.read)
+                small = course.accumulation >= len(batch)
             self.optimizer.zero_grad(set_to_none=True)  # after the except block, which holds on to all its tensors
             if self.device.type == "cuda":
                 torch.cuda.empty_cache()
             if small:
                 raise ChainruleError("out of memory with a single row at a time. Try a smaller model.width or "
                                      "model.context, or training.precision=bfloat16.")
-            course.accumulation = min(2 * course.accumulation, len(batch.read))
-            self.say(f"out of memory: from step {course.step + 1:,} on a batch of {len(batch.read)} rows is taken in "
+            course.accumulation = min(2 * course.accumulation, len(batch))
+            self.say(f"out of memory: from step {course.step + 1:,} on a batch of {len(batch)} rows is taken in "
                      f"{course.accumulation} pieces.")
 
-    def _in_pieces(self, pieces: int, batch: Any, before: Any) -> tuple[Tensor, Any]:
+    def _in_pieces(self, pieces: int, batch: Batch, before: Any) -> tuple[Tensor, Any]:
         total, states = torch.zeros((), device=self.device), []
-        bounds = np.linspace(0, len(batch.read), pieces + 1).round().astype(int)
+        bounds = np.linspace(0, len(batch), pieces + 1).round().astype(int)
         for begin, end in zip(bounds, bounds[1:], strict=False):
             state = before if pieces == 1 else carried.rows(before, begin, end, self.device)
             with self.autocast():

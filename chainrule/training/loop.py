@@ -12,10 +12,10 @@ from typing import Any
 
 import torch
 
+from chainrule.tasks.task import Task
 from chainrule.training import weights
 from chainrule.training.budget import Clock, Spending
 from chainrule.training.course import Course
-from chainrule.training.flops import training_flops_per_token
 from chainrule.training.forecast import forecast
 from chainrule.training.journal import Journal, Show, peak_memory
 from chainrule.training.learner import MEMORY, MODEL, Learner
@@ -38,7 +38,7 @@ class Fitted:
     metrics: list[dict[str, Any]]
 
 
-def fit(model: Any, task: Any, plan: Plan, workspace: Path, say: Say = print, *, show: Show | None = None,
+def fit(model: Any, task: Task, plan: Plan, workspace: Path, say: Say = print, *, show: Show | None = None,
         identity: Mapping[str, Any] | None = None, force: bool = False) -> Fitted:
     """Trains a model for a task until the budget is spent; goes on where an interrupted training left off.
 
@@ -52,7 +52,7 @@ def fit(model: Any, task: Any, plan: Plan, workspace: Path, say: Say = print, *,
         journal = Journal(place.path, course, show)
         stack.callback(journal.close)
         stop = stack.enter_context(stopping())
-        spending = Spending(plan.budget, task, training_flops_per_token(model, task.order.context), clock)
+        spending = Spending(plan.budget, task, model, clock)
         if spending.progress(course.step) < 1:
             say(forecast(learner, course, spending))
         saved = time.monotonic()
@@ -94,8 +94,9 @@ def _evaluate(learner: Learner, course: Course, journal: Journal, spending: Spen
     began = spending.elapsed()
     learner.model.eval()
     with learner.used(), learner.autocast():
-        found = learner.task.evaluate(learner.model, learner.device)
-        samples = learner.task.sample(learner.model) if learner.task.sample else []
+        rows = -(-learner.task.rows // course.accumulation)  # what training has memory for
+        found = learner.task.evaluate(learner.model, learner.device, rows)
+        samples = learner.task.samples(learner.model)
     learner.model.train()
     if found:
         course.evaluated(found)
@@ -117,7 +118,7 @@ def _log(journal: Journal, course: Course, learner: Learner, spending: Spending)
     course.loss_sum, course.loss_steps = 0.0, 0
 
 
-def _facts(course: Course, spending: Spending, loss: float, task: Any) -> dict[str, Any]:
+def _facts(course: Course, spending: Spending, loss: float, task: Task) -> dict[str, Any]:
     return {"step": course.step, "progress": min(1.0, spending.progress(course.step)), "loss": loss,
             "bits_per_byte": task.bits_per_byte(loss), "tokens_per_second": course.tokens / spending.stepping,
             "seconds_left": spending.left(course)}

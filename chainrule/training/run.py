@@ -66,6 +66,9 @@ def language_task(stack: Stack, plan: Plan, text: Text, valid: Text | None, voca
         telling.say(f"the text has {tokens:,} tokens, fewer than model.context = {context}: it is read in windows of "
                     f"{tokens}.")
         context = tokens
+    watches = [name for name, given in (("patience", plan.patience), ("schedule=plateau", _is_plateau(plan))) if given]
+    if watches and valid is None:
+        telling.say(f"training.{watches[0]} does nothing without validation text: give --valid, or split.valid=0.1.")
     reading = chosen_reading(stack, plan.reading)
     if reading == "contiguous" and rows > max(1, tokens // context):
         rows = max(1, tokens // context)
@@ -74,6 +77,10 @@ def language_task(stack: Stack, plan: Plan, text: Text, valid: Text | None, voca
     order = (Contiguous if reading == "contiguous" else Windows)(tokens, context, rows, plan.seed)
     return Language(text, valid, vocabulary, order, smoothing=plan.label_smoothing,
                     evaluate_tokens=plan.evaluate_tokens, sample=telling.sample)
+
+
+def _is_plateau(plan: Plan) -> bool:
+    return (plan.schedule if isinstance(plan.schedule, str) else plan.schedule.get("name")) == "plateau"
 
 
 def chosen_reading(stack: Stack, wish: str) -> str:

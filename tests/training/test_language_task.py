@@ -46,7 +46,7 @@ def test_attention_cannot_carry_its_state():
 def test_every_token_kept_aside_is_measured_once(tokens):
     for shape in SHAPES.values():
         _, found = task(shape, valid=text(tokens, seed=1))
-        assert sum(batch.tokens for batch in found._valid_batches(CPU)) == tokens
+        assert sum(batch.tokens for batch in found._valid_batches(CPU, 6)) == tokens
 
 
 def test_the_loss_is_the_mean_of_the_log_probabilities():
@@ -85,6 +85,20 @@ def test_a_text_too_short_for_the_rows_is_read_in_fewer():
     _, found = task(LSTM, said, train=text(17))
     assert found.batch(0, CPU).read.shape == (3, 5)
     assert said == ["the text has 17 tokens, too few for 6 rows of 5: training.batch is 3."]
+
+
+@pytest.mark.parametrize(("changes", "name"), [({"patience": 2}, "patience"),
+                                               ({"schedule": {"name": "plateau"}}, "schedule=plateau")])
+def test_watching_a_validation_loss_without_validation_text_is_told(changes, name):
+    said = []
+    task(TRANSFORMER, said, **changes)
+    assert said == [f"training.{name} does nothing without validation text: give --valid, or split.valid=0.1."]
+
+
+def test_fewer_rows_at_a_time_measure_the_same():
+    stack, found = task(TRANSFORMER, valid=text(150, seed=1))
+    one, other = (found.evaluate(stack, CPU, rows)["loss"] for rows in (1, 6))
+    assert one == pytest.approx(other, rel=1e-6)
 
 
 def test_a_text_without_tokens_is_refused():
