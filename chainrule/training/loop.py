@@ -76,6 +76,7 @@ def fit(model: Any, task: Task, plan: Plan, workspace: Path, say: Say = print, *
         if course.last.get("step") != course.step:  # the last second passed between two steps
             _evaluate(learner, course, journal, spending, say)
             _save(place, learner, course, journal, spending)
+            stop.obey()
         return _finished(place, learner, course, spending)
 
 

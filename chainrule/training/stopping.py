@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end training after the step that is being done, so that nothing is lost."""
+"""Ctrl-C, SIGTERM and a closed terminal end training after the step that is being done, so that nothing is lost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Stop:
@@ -20,7 +20,8 @@ class Stop:
 
     def listen(self) -> None:
         if threading.current_thread() is threading.main_thread():  # Python gives signals to no other
-            self._old = {number: signal.signal(number, self._asked) for number in SIGNALS}
+            heard = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]  # nohup stays so
+            self._old = {number: signal.signal(number, self._asked) for number in heard}
 
     def deaf(self) -> None:
         """Signals mean again what they meant before."""

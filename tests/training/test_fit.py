@@ -95,6 +95,25 @@ def test_a_signal_ends_after_the_step_and_says_how_to_go_on(tmp_path):
     assert signal.getsignal(signal.SIGTERM) is handler
 
 
+def test_a_signal_that_is_ignored_stays_so(tmp_path):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        _, fitted = train(TRANSFORMER, planned(), tmp_path, telling=Telling(silent, show=Interrupts(3, signal.SIGHUP)))
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert fitted.course.step == 12
+
+
+def test_a_second_signal_acts_at_once(tmp_path):
+    def impatient(facts):
+        os.kill(os.getpid(), signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        train(TRANSFORMER, planned(), tmp_path, telling=Telling(silent, show=impatient))
+
+
 def test_without_checkpoints_a_stop_says_that_nothing_was_kept(tmp_path):
     said = []
     with pytest.raises(KeyboardInterrupt):
