@@ -20,7 +20,7 @@ LONG = 2.0  # seconds; a trial that takes longer is not repeated for a better me
 def forecast(learner: Learner, course: Course, spending: Spending) -> str:
     """One sentence; the trial changes neither weights nor chance, since each step has a seed of its own."""
     seconds, activations = _trial(learner, course)
-    if seconds < LONG:
+    if seconds < LONG or learner.compiled.fast is not learner.model:  # the first one compiled
         seconds, _ = _trial(learner, course)
     task, left = learner.task, 1 - min(1.0, spending.progress(course.step))
     if spending.steps is None:
