@@ -1,4 +1,4 @@
-"""chainrule: every family of sequence model, trained, compared and looked into in the same way."""
+"""chainrule: every family of sequence model, trained, measured and looked into in the same way."""
 
 from __future__ import annotations
 
@@ -23,6 +23,10 @@ __version__ = "0.1.0"
 _HOMES = {"train": "jobs", "export": "exchange", "import_model": "exchange", "load": "runs", "LoadedRun": "runs",
           "evaluate": "verbs", "generate": "verbs", "score": "verbs", "Sampling": "verbs", "watch": "watching"}
 __all__ = ["LoadedRun", "Sampling", "evaluate", "export", "generate", "import_model", "load", "score", "train", "watch"]
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
 
 
 def __getattr__(name: str) -> Any:

@@ -60,7 +60,7 @@ def train(recipe: str | Path, data: str | Path | Sequence[str | Path], out: str 
     """
     from chainrule.recipe import load_recipe
 
-    resolved = load_recipe(recipe, overrides)
+    resolved = load_recipe(recipe, [overrides] if isinstance(overrides, str) else overrides)
     return train_recipe(resolved, data, out, valid=valid, force=force, show=show)
 
 
@@ -104,10 +104,15 @@ def _job(recipe: Recipe, data: Any, valid: Any, out: Path) -> Job:
         from chainrule.text.split import split
 
         corpus, held_out = split(corpus, recipe.split.valid, recipe.split.seed)
+    return Job(recipe, corpus, held_out, existing_parent(out))
+
+
+def existing_parent(out: Path) -> Path:
+    """The nearest folder above a run that is there already: temporary files lie on the same disk."""
     parent = out.absolute().parent
     while not parent.is_dir():
         parent = parent.parent
-    return Job(recipe, corpus, held_out, parent)
+    return parent
 
 
 def _validated(job: Job, trained: Trained) -> dict[str, Any]:
@@ -116,7 +121,8 @@ def _validated(job: Job, trained: Trained) -> dict[str, Any]:
 
     assert job.valid is not None
     with job.timed("validating"):
-        return evaluate(trained.model, trained.tokenizer, encode(job.valid, trained.tokenizer, job.recipe.text))
+        text = (trained.recipe or job.recipe).text
+        return evaluate(trained.model, trained.tokenizer, encode(job.valid, trained.tokenizer, text))
 
 
 class _Timer:

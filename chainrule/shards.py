@@ -16,7 +16,7 @@ from chainrule.counting.merge import merge, renumber
 from chainrule.counting.scratch import Scratch
 from chainrule.errors import OptionError, StorageError, UsageError
 from chainrule.families.ngram import counted, from_counts
-from chainrule.jobs import Job, finish
+from chainrule.jobs import Job, existing_parent, finish
 from chainrule.plain import plain_json
 from chainrule.recipe import Recipe, load_recipe, make_recipe
 from chainrule.registry import build
@@ -49,7 +49,7 @@ def count_part(data: str, out: Path, *, part: str = "1/1", recipe: str = "ngram"
         trainer = build("text/tokenizers", _keeping_all(resolved.tokenizer))
         unit = unit_of(resolved.text, keeps_space=trainer.keeps_space)
         known, encoded = fit_and_encode(part_of(corpus, *_numbers(part), unit), trainer, resolved.text)
-    counts, _ = counted(encoded, known, resolved.model, out.absolute().parent)
+    counts, _ = counted(encoded, known, resolved.model, existing_parent(out))
     report = {"part": part, "text": corpus.fingerprint(), "tokens": len(encoded.ids), "units": encoded.units,
               "bytes": int(encoded.bytes.sum()), "ngrams": [len(level) for level in counts.levels]}
 
@@ -80,7 +80,7 @@ def train_on_parts(folders: Sequence[str | Path], out: str | Path, *, overrides:
         raise OptionError("model.order", recipe.model.order, f"the order of the counts, {parts[0][0].order}",
                           "Count again, with the order you want.")
     corpus = None if valid is None else open_corpus(valid, recipe.text)
-    job = Job(recipe, None, corpus, Path(out).absolute().parent)
+    job = Job(recipe, None, corpus, existing_parent(Path(out)))
     scratch = Scratch()
     with job.timed("merging"):
         counts, tokenizer = merged(parts, build("text/tokenizers", recipe.tokenizer), scratch)
@@ -91,30 +91,34 @@ def train_on_parts(folders: Sequence[str | Path], out: str | Path, *, overrides:
 
 def _check_parts(folders: Sequence[str | Path]) -> None:
     """No part may be counted twice; a part that is missing is named."""
-    seen: dict[tuple[str, str], str | Path] = {}
+    seen: dict[tuple[str, tuple[int, int]], str | Path] = {}
     for folder in folders:
         report = json.loads((Path(folder) / REPORT).read_text(encoding="utf-8"))
-        own = report["text"], report["part"]
+        own = report["text"], _numbers(report["part"])
         if own in seen:
             raise UsageError(f"{seen[own]} and {folder} hold the same part {report['part']} of the same text.")
         seen[own] = folder
     for text in {text for text, _ in seen}:
         here = {part for other, part in seen if other == text}
-        for n in {part.split("/")[1] for part in here}:
-            missing = [f"{i}/{n}" for i in range(1, int(n) + 1) if f"{i}/{n}" not in here]
-            if missing:
-                log.info(f"the text is not whole: part {', '.join(missing)} of it is missing.")
+        if len({n for _, n in here}) > 1:
+            raise UsageError("the folders hold parts of different splits of one text, which overlap: "
+                             f"{', '.join(f'{i}/{n}' for i, n in sorted(here))}. Count all parts with one n.")
+        n = next(iter(here))[1]
+        missing = [f"{i}/{n}" for i in range(1, n + 1) if (i, n) not in here]
+        if missing:
+            log.info(f"the text is not whole: part {', '.join(missing)} of it is missing.")
 
 
 def merged(parts: Sequence[Part], trainer: Any, scratch: Scratch) -> tuple[Counts, Any]:
     """All parts under one vocabulary: where each part has its own, the words are numbered anew."""
     tokenizers = [tokenizer for _, tokenizer, _ in parts]
-    if hasattr(trainer, "join"):
+    alike = len({tokenizer.digest() for tokenizer in tokenizers}) == 1
+    if hasattr(trainer, "join") and not (alike and trainer.min_count == 1 and trainer.size is None):
         joined, mappings = trainer.join(tokenizers, [np.asarray(counts.levels[0].counts) for counts, _, _ in parts])
         again = [renumber(counts, mapping, joined.vocabulary_size, joined.start)
                  for (counts, _, _), mapping in zip(parts, mappings, strict=True)]
         return merge(again, scratch), joined
-    if len({tokenizer.digest() for tokenizer in tokenizers}) > 1:
+    if not alike:
         raise UsageError(f"the parts have different {tokenizers[0].name} tokenizers, which cannot be joined. "
                          "Count every part with one and the same: chainrule count ... --tokenizer tokenizer.json")
     return merge([counts for counts, _, _ in parts], scratch), tokenizers[0]

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from chainrule.errors import UsageError
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -80,6 +82,8 @@ def generate(run: str | Path | LoadedRun, prompt: str = "", *, num: int = 1, max
     from chainrule.generation.generate import generate as write
     from chainrule.generation.generate import unseen_words
 
+    if isinstance(stop, str):
+        stop = [stop]
     how = sampling or Sampling()
     strategy, filters = how.strategy(), how.filters()
     loaded = opened(run)
@@ -93,13 +97,14 @@ def score(run: str | Path | LoadedRun, lines: Sequence[str]) -> np.ndarray:
     """(lines,): ln p of each line on its own, its end mark included; millions of lines are scored on all cores."""
     from chainrule.evaluation.score import line_log_probs
 
+    if isinstance(lines, str):
+        raise UsageError("score takes a list of lines, not one text: score(run, [line]).")
     loaded = opened(run)
     return line_log_probs(loaded.model, loaded.tokenizer, lines)
 
 
 def text_options(run: LoadedRun, overrides: Sequence[str]) -> TextOptions:
     """How a run reads text, changed by `text.…=value`; what else a recipe says is settled."""
-    from chainrule.errors import UsageError
     from chainrule.recipe import make_recipe
 
     for word in overrides:

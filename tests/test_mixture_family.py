@@ -6,6 +6,7 @@ import pytest
 from chainrule.errors import UsageError
 from chainrule.jobs import train
 from chainrule.runs import load
+from chainrule.verbs import evaluate
 
 
 @pytest.fixture
@@ -40,3 +41,16 @@ def test_members_must_share_their_tokenizer(members, tmp_path):
     with pytest.raises(UsageError, match=r"model.members = \[\], expected two run folders or more"):
         train("mixture", held_out, tmp_path / "mix")
     assert not (tmp_path / "mix").exists()
+
+
+def test_a_mixture_is_validated_on_the_units_of_its_members(tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sat on the mat\nthe dog sat on the log\n" * 9)
+    for order in (1, 2):
+        train("ngram", text, tmp_path / f"o{order}", overrides=[f"model.order={order}", "text.unit=document"])
+    members = f"model.members=[{tmp_path / 'o1'},{tmp_path / 'o2'}]"
+    report = train("mixture", text, tmp_path / "mix", valid=text, overrides=[members])
+    assert report["valid"]["perplexity"] == pytest.approx(evaluate(tmp_path / "mix", text)["perplexity"])
+    assert report["valid"]["units"] == 1
+    with pytest.raises(UsageError, match="text.unit = 'line', expected the members' document"):
+        train("mixture", text, tmp_path / "other", overrides=[members, "text.unit=line"])

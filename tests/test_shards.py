@@ -75,3 +75,20 @@ def test_a_part_is_not_counted_twice_and_a_missing_one_is_named(tmp_path, text, 
     assert "part 3/3 of it is missing" in caplog.text
     with pytest.raises(StorageError, match="holds counts, not a model"):
         load(tmp_path / "1")
+
+
+def test_parts_of_different_splits_are_refused_however_they_are_spelled(tmp_path, text):
+    for name, part in (("a", "1/2"), ("b", "1/3"), ("c", "01/2")):
+        count_part(text, tmp_path / "new" / "folder" / name, part=part, overrides=["model.order=2"])
+    folder = tmp_path / "new" / "folder"
+    with pytest.raises(UsageError, match="parts of different splits of one text"):
+        train_on_parts([folder / "a", folder / "b"], tmp_path / "run")
+    with pytest.raises(UsageError, match="hold the same part 01/2"):
+        train_on_parts([folder / "a", folder / "c"], tmp_path / "run")
+
+
+def test_a_given_tokenizer_is_kept(tmp_path, text):
+    train("ngram", text, tmp_path / "whole")
+    count_part(text, tmp_path / "half", part="1/40", tokenizer=tmp_path / "whole" / "tokenizer.json")
+    train_on_parts([tmp_path / "half"], tmp_path / "run")
+    assert filecmp.cmp(tmp_path / "whole/tokenizer.json", tmp_path / "run/tokenizer.json", shallow=False)

@@ -37,7 +37,7 @@ from chainrule.cli.exits import guarded
 from chainrule.errors import UsageError, did_you_mean
 
 FOLDER = Path(__file__).parent
-INTRODUCTION = "Train, compare, sample and look inside every family of sequence model, on your own text."
+INTRODUCTION = "Train, measure, sample and look inside sequence models, from n-grams to Transformers, on your own text."
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -9,7 +9,9 @@ import numpy as np
 from chainrule.counting.count import JIT_PAYS_FROM
 from chainrule.counting.counts import Counts, Level, continuation_ids
 from chainrule.counting.scratch import Scratch
+from chainrule.errors import DataError
 
+MOST = 1 << 32  # no n-gram occurs more often than its words, so a look at the words is enough
 Merged = tuple[np.ndarray, np.ndarray, np.ndarray, list[np.ndarray]]  # starts, words, counts; each part's map into them
 
 
@@ -30,6 +32,8 @@ def _merge_two(one: Counts, other: Counts, merge_level: Callable[..., Merged], s
     """A node of order n is a merged node of order n−1 and a word: each level merges two sorted lists of such pairs."""
     assert (one.order, one.start, one.vocabulary_size) == (other.order, other.start, other.vocabulary_size)
     words = one.levels[0].words
+    if int(one.levels[0].counts.max(initial=0)) + int(other.levels[0].counts.max(initial=0)) >= MOST:
+        raise DataError(f"a token occurs more than {MOST - 1:,} times, more than the counts can hold. Count less text.")
     occurrences = one.levels[0].counts + other.levels[0].counts
     maps = [words.astype(np.uint32)] * 2  # each part's nodes of the level below, in the merged trie
     levels = []

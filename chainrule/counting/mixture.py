@@ -22,7 +22,7 @@ class Mixture:
         sizes = sorted({model.vocabulary_size for model in models})
         if len(sizes) != 1:
             raise OptionError("Mixture.models", sizes, "models that share one vocabulary size")
-        if len(weights) != len(models) or min(weights) < 0 or abs(sum(weights) - 1) > 1e-6:
+        if len(weights) != len(models) or not min(weights) >= 0 or not abs(sum(weights) - 1) <= 1e-6:
             raise OptionError("Mixture.weights", list(map(float, weights)), f"{len(models)} weights that sum to 1")
         self.models, self.weights = tuple(models), tuple(float(weight) / float(sum(weights)) for weight in weights)
         self.vocabulary_size = sizes[0]

@@ -24,6 +24,8 @@ class NGram:
     node of the n−1 words before, so one word costs N−1 short searches and never a scan of the vocabulary.
     """
 
+    arrays = "numpy"
+
     def __init__(self, table: Table):
         self.table = table
         self.vocabulary_size = table.vocabulary_size

@@ -46,12 +46,26 @@ def quantized(values: np.ndarray) -> Quantized:
 
 
 def _codebook(values: np.ndarray) -> np.ndarray:
-    """Every distinct number if they fit, else numbers such that each stands for about as many values as the others."""
+    """Every distinct number if they fit. Else half the codes follow where the numbers are dense, and half lie evenly
+    from the smallest to the largest, so that no number is far from its code."""
     step = max(1, len(values) // SAMPLE)
-    distinct = np.unique(np.asarray(values[::step]))
-    if step == 1 and len(distinct) <= CODES:
-        return distinct
+    sample = np.unique(np.asarray(values[::step]))
+    if step == 1 and len(sample) <= CODES:
+        return sample
     finite = np.sort(np.asarray(values[::step]))
     finite = finite[np.isfinite(finite)]
-    book = np.unique(finite[np.linspace(0, len(finite) - 1, CODES - 1).astype(np.int64)])
+    low, high = _range(values)
+    half = (CODES - 1) // 2
+    dense = finite[np.linspace(0, len(finite) - 1, half).astype(np.int64)] if len(finite) else finite
+    book = np.unique(np.concatenate([dense, np.linspace(low, high, half, dtype=np.float32)]))
     return np.concatenate([[-np.inf], book]).astype(np.float32)
+
+
+def _range(values: np.ndarray) -> tuple[float, float]:
+    """The smallest and the largest finite number, a piece at a time; 0 where there is none."""
+    ends = []
+    for low in range(0, len(values), CHUNK):
+        piece = values[low:low + CHUNK]
+        finite = piece[np.isfinite(piece)]
+        ends += [finite.min(), finite.max()] if len(finite) else []
+    return (float(min(ends)), float(max(ends))) if ends else (0.0, 0.0)

@@ -29,7 +29,10 @@ class Scratch:
         with tempfile.TemporaryFile(dir=self._folder) as file:
             length = size * np.dtype(dtype).itemsize
             try:  # a full disk is an error here, not a crash at a later write
-                os.posix_fallocate(file.fileno(), 0, length)
+                if hasattr(os, "posix_fallocate"):
+                    os.posix_fallocate(file.fileno(), 0, length)
+                else:
+                    file.truncate(length)
             except OSError as error:
                 raise OSError(error.errno, error.strerror, str(self._folder or tempfile.gettempdir())) from None
             array = np.memmap(file, dtype, mode="r+", shape=size)

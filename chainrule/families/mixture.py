@@ -18,6 +18,7 @@ from chainrule.recipe import Recipe
 from chainrule.registry import part
 from chainrule.runs import LoadedRun, load
 from chainrule.storage.tensors import open_tensors, save_tensors
+from chainrule.text.units import unit_of
 
 WEIGHTS, MEMBERS = "model.safetensors", "members"
 
@@ -43,7 +44,8 @@ class MixtureFamily:
         members = _loaded(options.members)
         first = members[0]
         tokenizer: Any = first.tokenizer
-        recipe = job.recipe.model_copy(update={"tokenizer": first.recipe.tokenizer, "text": first.recipe.text})
+        text = job.recipe.text.model_copy(update={"unit": _unit(job.recipe.text.unit, first)})
+        recipe = job.recipe.model_copy(update={"tokenizer": first.recipe.tokenizer, "text": text})
         assert job.corpus is not None
         with job.timed("reading"):
             encoded = encode(job.corpus, tokenizer, recipe.text)
@@ -61,6 +63,14 @@ class MixtureFamily:
     def load(folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> Mixture:
         weights = open_tensors(folder / WEIGHTS)["weights"]
         return Mixture([load(folder / MEMBERS / str(m)).model for m in range(len(weights))], weights.tolist())
+
+
+def _unit(wish: str, member: LoadedRun) -> str:
+    """The members' unit of text; another one cannot be had."""
+    unit = unit_of(member.recipe.text, keeps_space=member.tokenizer.keeps_space)
+    if wish not in ("auto", unit):
+        raise OptionError("text.unit", wish, f"the members' {unit}")
+    return unit
 
 
 def _loaded(paths: list[str]) -> list[LoadedRun]:

@@ -27,6 +27,7 @@ from chainrule.text.encoded import Encoded, encode, fit_and_encode
 WEIGHTS = "model.safetensors"
 PROGRAM = 200 << 20  # bytes that Python and the kernels take before any counting
 LEAST = PROGRAM + (100 << 20)
+POSITIONS = 1 << 31  # tokens that the counting kernel can number; more are counted in pieces
 log = logging.getLogger("chainrule")
 
 
@@ -116,10 +117,10 @@ def _room(tokens: int, options: Any, folder: Path) -> tuple[Scratch, int | None]
         raise OptionError("model.memory", f"{options.memory >> 20}M", f"at least {LEAST >> 20}M",
                           f"Python and the kernels themselves take {PROGRAM >> 20}M.")
     need = PROGRAM + tokens * (20 + 15 * (options.order - 1))  # measured: 79 bytes a token for order 5
-    if need <= options.memory:
+    if need <= options.memory and tokens < POSITIONS:
         return Scratch(), None
     limit = max(int(options.memory * 0.8), PROGRAM + (64 << 20))
-    piece = max((limit - PROGRAM) // 160, 100_000)
+    piece = min(max((limit - PROGRAM) // 160, 100_000), POSITIONS // 2)
     log.info(f"{tokens:,} tokens need about {need >> 20:,} MB, model.memory allows {options.memory >> 20:,} MB: "
              f"counting in pieces of {piece:,} tokens on the disk.")
     return Scratch(limit, folder), piece

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ from chainrule.counting.arpa.read import read_arpa
 from chainrule.counting.arpa.write import write_arpa
 from chainrule.errors import DataError, UsageError
 from chainrule.registry import part
-from chainrule.runs import LoadedRun, save_run
+from chainrule.runs import TOKENIZER, LoadedRun, save_run
 
 FAMILY = "ngram"
+log = logging.getLogger("chainrule")
 
 
 @part
@@ -33,6 +35,9 @@ class Arpa:
     def export(self, run: LoadedRun, path: Path) -> dict[str, Any]:
         if run.recipe.family != FAMILY:
             raise UsageError(f"{run.path}: of the family {run.recipe.family}, expected {FAMILY}: ARPA holds no other.")
+        if run.tokenizer.keeps_space:
+            log.info(f"ARPA holds no tokenizer: what reads this file must be given {run.tokenizer.name} tokens, cut as "
+                     f"{run.path / TOKENIZER} says.")
         return {"ngrams": write_arpa(run.model.table, run.tokenizer.token, path)}  # type: ignore[attr-defined]
 
     def import_run(self, path: Path, out: Path, *, replace: bool) -> dict[str, Any]:

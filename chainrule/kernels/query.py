@@ -16,6 +16,8 @@ PIECE = 1 << 16  # positions handed to a thread at a time
 def score_stream(table: Table, text: np.ndarray) -> np.ndarray:
     """Within a block all searches of one order are independent, so the processor overlaps their cache misses."""
     text = frozen(np.ascontiguousarray(text, dtype=np.int32))
+    if len(text) and not 0 <= text.min() <= text.max() < table.vocabulary_size:
+        raise IndexError(f"an id is outside the vocabulary of {table.vocabulary_size}")
     total = np.empty(len(text), np.float32)
     if table.order == 1:
         return table.levels[0].log_probs[text]

@@ -58,8 +58,8 @@ def _listed(path: str | Path) -> tuple[Path, dict[str, Entry]]:
         raise StorageError(f"{folder}: its replacement was cut short; the earlier run is whole in {aside(folder)}. "
                            "Rename it back.")
     if not folder.exists():
-        runs = [each.parent.name for each in folder.absolute().parent.glob(f"*/{NAME}")]
-        raise StorageError(f"{folder}: no such run folder.{did_you_mean(folder.name, runs)}")
+        runs = [str(each.parent) for each in folder.parent.glob(f"*/{NAME}")]
+        raise StorageError(f"{folder}: no such run folder.{did_you_mean(str(folder), runs)}")
     if not folder.is_dir():
         raise StorageError(f"{folder}: a file, expected a run folder.")
     return folder, read_manifest(folder)

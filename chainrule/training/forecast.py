@@ -33,7 +33,7 @@ def forecast(learner: Learner, course: Course, spending: Spending) -> str:
     total = sum(p.numel() for p in parameters)
     duration = left * spending.seconds if spending.seconds is not None else steps * seconds
     return (f"{total:,} parameters; {steps:,} step{'s' * (steps != 1)} of {task.tokens_per_step:,} tokens, "
-            f"{tokens:,} in all ({steps / task.steps_per_epoch:.1f} epochs of {task.tokens:,}); about "
+            f"{tokens:,} in all ({tokens / task.tokens:.1f} epochs of {task.tokens:,}); about "
             f"{spoken(duration)} and {_memory(learner, activations) / 2**20:,.0f} MB for training on "
             f"{learner.device.type}.")
 

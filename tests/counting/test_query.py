@@ -75,7 +75,24 @@ def test_the_compact_form_of_many_numbers_is_near():
     assert np.array_equal(np.isneginf(coded[:]), np.isneginf(values))
     finite = np.isfinite(values)
     gap = np.abs(coded[:][finite] - values[finite])
-    assert np.quantile(gap, 0.99) < 1e-3 and coded.codes.dtype == np.uint16
+    assert gap.max() < 1e-3 and coded.codes.dtype == np.uint16
+
+
+def test_the_compact_form_of_a_sample_is_near_in_the_tails_too(monkeypatch):
+    from chainrule.counting import quantized as module
+
+    monkeypatch.setattr(module, "SAMPLE", 10_000)
+    values = np.random.default_rng(0).normal(-6, 2, 300_000).astype(np.float32)
+    values[[7, 11]] = -31.0, 3.0
+    coded = module.quantized(values)
+    assert np.abs(coded[:] - values).max() < 2e-3
+    assert np.isneginf(module.quantized(np.full(30_000, -np.inf, np.float32))[:]).all()
+
+
+def test_an_id_outside_the_vocabulary_is_refused_by_the_kernel_too(table):
+    for bad in (SIZE, -3):
+        with pytest.raises(IndexError):
+            score_stream(table, np.array([5, bad, END], np.int32))
 
 
 def test_the_compact_kernel_scores_as_its_plain_way(table):
