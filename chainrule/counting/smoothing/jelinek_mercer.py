@@ -40,7 +40,7 @@ class JelinekMercer:
             return
         if evidence.held_out is None or len(evidence.held_out) == 0:
             raise OptionError("jelinek_mercer.weights", None, "held-out text to learn them from",
-                              "Give --valid or split.valid=0.1, or fix them: weights=[0.9, 0.5], one an order.")
+                              "Give --valid or split.valid=0.1, or model.smoothing.weights=[0.9,…], one an order.")
         text = HeldOut.look_up(evidence)
         weights_NB = np.full((evidence.counts.order, BUCKETS + 1), 0.5)
         weights_NB[:, NEVER] = 0.0

@@ -18,7 +18,8 @@ class Temperature:
 
     def __init__(self, *, temperature: float = 1.0):
         if not 0 < temperature < float("inf"):
-            raise OptionError("temperature", temperature, "a number above 0", "For the likeliest token use greedy.")
+            raise OptionError("temperature", temperature, "a number above 0",
+                              "For the likeliest token take the strategy greedy: --temperature 0.")
         self.temperature = temperature
 
     def __call__(self, log_p_BV: Array, read: Sequence[Sequence[int]]) -> Array:
