@@ -69,6 +69,7 @@ def confined(workspace, connection):
     connection.send((said, fitted.course.accumulation, fitted.course.tokens))
 
 
+@pytest.mark.slow  # by hand, on its own: memory that earlier tests left free in the process may be enough for it
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs to know how much memory is in use")
 def test_a_real_lack_of_memory_is_answered_with_smaller_pieces(tmp_path):
     train(Shape(pattern="sf", width=8, context=8), planned(budget=Budget(steps=1)), tmp_path / "warm")  # loads all code
