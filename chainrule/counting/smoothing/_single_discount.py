@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainrule.counting.smoothing._method import Evidence
+from chainrule.counting.smoothing._method import Evidence, Group
 from chainrule.errors import OptionError
 
 FALLBACK = 0.5
 
 
-def check_discount(where: str, discount: float | None) -> None:
-    if discount is not None and not 0 < discount <= 1:
-        raise OptionError(where, discount, "above 0 and at most 1", "Leave it out and it is learned from the text.")
+class SingleDiscount:
+    """kept(hw) = max(count − D, 0), mass(h) = the sum of the counts; which counts is for the method to say."""
+
+    interpolates = True
+
+    def __init__(self, *, discount: float | None = None) -> None:
+        if discount is not None and not 0 < discount <= 1:
+            where = f"{type(self).__module__.rsplit('.', 1)[-1]}.discount"  # the part's name is its file's
+            raise OptionError(where, discount, "above 0 and at most 1", "Leave it out and it is learned from the text.")
+        self.discount = discount
+        self.discounts: list[float] = []
+        self.learned: dict[str, object] = {}
+
+    def fit(self, evidence: Evidence) -> None:
+        self.discounts = learn_discounts(evidence, self.discount)
+        self.learned = {"discounts": [round(d, 6) for d in self.discounts]}
+
+    def share(self, group: Group) -> tuple[np.ndarray, np.ndarray]:
+        return discounted(group.counts, self.discounts[group.order - 1]), group.totals
 
 
 def learn_discounts(evidence: Evidence, given: float | None) -> list[float]:
