@@ -10,6 +10,7 @@ import numpy as np
 from chainrule.arrays import namespace
 from chainrule.errors import OptionError
 from chainrule.protocols import Array, LanguageModel, Shortenable
+from chainrule.watching import note, placed
 
 
 class Mixture:
@@ -43,7 +44,9 @@ class Mixture:
         return tuple(model.pick(own, rows) for model, own in zip(self.models, state, strict=True))
 
     def score(self, ids: Array) -> Array:
-        return mixed([model.score(ids) for model in self.models], self.weights)
+        scores = [placed(f"members.{m}", model.score, ids) for m, model in enumerate(self.models)]
+        note("members", (self.weights, scores))
+        return mixed(scores, self.weights)
 
     def shortened(self, context: int) -> Mixture:
         """The same mixture of members that make do with less."""

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from chainrule.counting.paths import path_of
 from chainrule.counting.query import Scorer
 from chainrule.counting.table import Table, find_continuations
+from chainrule.watching import note, watched
 
 
 @dataclass(frozen=True)
@@ -70,10 +72,14 @@ class NGram:
         ids = np.asarray(ids)
         marked = np.empty((len(ids), ids.shape[1] + 1), np.int32)
         marked[:, 0], marked[:, 1:] = self.table.start, ids
+        if watched():
+            note("path", path_of(self.table, marked.ravel()).rows(len(ids)))
         return self._scorer(marked.ravel()).reshape(marked.shape)[:, 1:]
 
     def score_units(self, ids: np.ndarray) -> np.ndarray:
         """ln p of each token of a stream of units that each end with </s>."""
+        if watched():
+            note("path", path_of(self.table, np.asarray(ids)))
         return self._scorer(np.asarray(ids))
 
     def shortened(self, context: int) -> NGram:

@@ -103,6 +103,8 @@ class Stack(nn.Module):
         offset = 0 if state is None else state.length
         positions = arange(offset, offset + ids.shape[1], device=ids.device)
         x = self.dropout(self.position.embed(self.embedding(ids), positions))
+        note("stack", self)
+        note("embedded", x)
         states = []
         for n, layer in enumerate(self.sublayers):
             x, after = placed(f"sublayers.{n}", layer, x, None if state is None else state.sublayers[n], given)
