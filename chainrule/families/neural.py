@@ -130,6 +130,7 @@ class Neural:
             stack, fitted = train_ids(shape_of(recipe), plan_of(recipe), _text(encoded), _text(held_out),
                                       _vocabulary(tokenizer), workspace, device=recipe.training.device,
                                       telling=telling)
+        job.seconds["training"] = fitted.seconds  # of all sessions; not what was prepared before the first step
         return Trained(tokenizer, language_model(stack, tokenizer), _writer(stack, workspace),
                        _report(stack, fitted, tokenizer), fitted.metrics, saved=lambda: shutil.rmtree(workspace))
 
@@ -220,7 +221,7 @@ def _writer(stack: Any, workspace: Path) -> Any:
 def _report(stack: Any, fitted: Any, tokenizer: Any) -> dict[str, Any]:
     course = fitted.course
     found = {"vocabulary": tokenizer.vocabulary_size, "parameters": sum(p.numel() for p in stack.parameters()),
-             "steps": course.step, "tokens": course.tokens, "skipped_steps": course.skipped,
+             "steps": course.step, "tokens": course.tokens, "flops": fitted.flops, "skipped_steps": course.skipped,
              "tokens_per_second": round(fitted.tokens_per_second), "peak_memory": fitted.peak_memory}
     for name, row in (("best", course.best), ("last", course.last)):
         if "loss" in row:

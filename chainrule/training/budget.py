@@ -27,7 +27,8 @@ class Spending:
     """Progress from 0 to 1. Steps, epochs, tokens and FLOPs become a number of steps; seconds are measured."""
 
     def __init__(self, budget: Budget, task: Task, model: Any, clock: Clock):
-        self.steps, self.seconds = _steps(budget, task, model), budget.seconds
+        self.flops_per_token = training_flops_per_token(model, task.context)
+        self.steps, self.seconds = _steps(budget, task, self.flops_per_token), budget.seconds
         self.stepping = clock.stepping
         self._began = time.monotonic() - clock.seconds
 
@@ -63,12 +64,10 @@ class Spending:
         return None if not course.step else self.elapsed() / course.step * ((self.steps or 0) - course.step)
 
 
-def _steps(budget: Budget, task: Task, model: Any) -> int | None:
+def _steps(budget: Budget, task: Task, flops_per_token: float) -> int | None:
     if budget.steps is not None:
         return budget.steps
     if budget.epochs is not None:
         return max(1, math.ceil(budget.epochs * task.steps_per_epoch - 1e-9))
-    tokens = budget.tokens
-    if budget.flops is not None:
-        tokens = budget.flops / training_flops_per_token(model, task.context)
-    return None if tokens is None else max(1, math.ceil(tokens / task.tokens_per_step))
+    tokens = budget.tokens if budget.flops is None else budget.flops / flops_per_token
+    return None if tokens is None else max(1, round(tokens / task.tokens_per_step))  # the nearest

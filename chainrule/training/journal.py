@@ -6,6 +6,7 @@ import os
 import resource
 import sys
 from collections.abc import Callable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +20,22 @@ Show = Callable[[Mapping[str, Any]], None]  # gets the facts of the last step: l
 
 
 class Journal:
-    """Rows are appended as they come; a resumed training first cuts what its checkpoint does not know."""
+    """Rows are appended as they come, one to each file; a resumed training first cuts what its checkpoint knows not."""
 
-    def __init__(self, folder: Path, course: Course, show: Show | None):
-        self.show = show
-        path = folder / METRICS
+    def __init__(self, folder: Path, course: Course, show: Show | None, *, flops_per_token: float = 0.0):
+        self.show, self.flops_per_token = show, flops_per_token
+        path, timings = folder / METRICS, folder / TIMINGS
         path.touch()
+        timings.touch()
         os.truncate(path, min(course.metrics_bytes, path.stat().st_size))
-        self._metrics, self._timings = path.open("ab"), (folder / TIMINGS).open("ab")
+        os.truncate(timings, _length(timings, rows=path.read_bytes().count(b"\n")))
+        self._metrics, self._timings = path.open("ab"), timings.open("ab")
         self._board = _tensorboard(folder / "tensorboard", course.step)
 
     def row(self, course: Course, facts: Mapping[str, Any], times: Mapping[str, float]) -> None:
         """One row in each file."""
-        self._metrics.write(_line({"step": course.step, "tokens": course.tokens, **facts}))
+        flops = round(course.tokens * self.flops_per_token)
+        self._metrics.write(_line({"step": course.step, "tokens": course.tokens, "flops": flops, **facts}))
         self._metrics.flush()
         course.metrics_bytes = self._metrics.tell()
         self._timings.write(_line({"step": course.step, **{key: round(value, 3) for key, value in times.items()}}))
@@ -44,6 +48,7 @@ class Journal:
     def settle(self) -> None:
         """Waits until the rows are on the disk."""
         os.fsync(self._metrics.fileno())
+        os.fsync(self._timings.fileno())
 
     def progress(self, facts: Mapping[str, Any]) -> None:
         if self.show:
@@ -61,6 +66,12 @@ def peak_memory(device: torch.device) -> int:
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def _length(path: Path, rows: int) -> int:
+    """Bytes of the first rows of a file."""
+    with path.open("rb") as file:
+        return sum(len(line) for line in islice(file, rows))
 
 
 def _line(row: Mapping[str, Any]) -> bytes:

@@ -32,7 +32,8 @@ class Fitted:
     """What training came to; the model has the weights for use."""
 
     course: Course
-    seconds: float
+    seconds: float  # of the budget's clock
+    flops: int  # of all steps, as `chainrule cost` counts them
     tokens_per_second: float
     peak_memory: int
     metrics: list[dict[str, Any]]
@@ -49,10 +50,10 @@ def fit(model: Any, task: Task, plan: Plan, workspace: Path, say: Say = print, *
         stack.enter_context(torch.random.fork_rng())
         learner = Learner(model.train(), task, plan, say)
         course, clock = _resumed(place, learner) or (Course(plan.accumulation), Clock())
-        journal = Journal(place.path, course, show)
+        spending = Spending(plan.budget, task, model, clock)
+        journal = Journal(place.path, course, show, flops_per_token=spending.flops_per_token)
         stack.callback(journal.close)
         stop = stack.enter_context(stopping())
-        spending = Spending(plan.budget, task, model, clock)
         if spending.progress(course.step) < 1:
             say(forecast(learner, course, spending))
         saved = time.monotonic()
@@ -114,8 +115,9 @@ def _evaluate(learner: Learner, course: Course, journal: Journal, spending: Spen
 def _log(journal: Journal, course: Course, learner: Learner, spending: Spending) -> None:
     mean = course.loss_sum / course.loss_steps if course.loss_steps else None
     rate = learner.optimizer.param_groups[0]["lr"]
-    journal.row(course, {"loss": mean, "rate": rate, "gradient_norm": course.norm, "skipped": course.skipped},
-                {"seconds": spending.elapsed()})
+    bits = None if mean is None else learner.task.bits_per_byte(mean)
+    journal.row(course, {"loss": mean, "bits_per_byte": bits, "rate": rate, "gradient_norm": course.norm,
+                         "skipped": course.skipped}, {"seconds": spending.elapsed()})
     course.loss_sum, course.loss_steps = 0.0, 0
 
 
@@ -178,4 +180,5 @@ def _finished(place: Workspace, learner: Learner, course: Course, spending: Spen
         weights.put(learner.model, learner.average.tensors, "the average")
     rows = [json.loads(line) for line in (place.path / METRICS).read_text(encoding="utf-8").splitlines()]
     learner.model.eval()
-    return Fitted(course, seconds, course.tokens / max(spending.stepping, 1e-9), peak_memory(learner.device), rows)
+    return Fitted(course, seconds, round(course.tokens * spending.flops_per_token),
+                  course.tokens / max(spending.stepping, 1e-9), peak_memory(learner.device), rows)

@@ -1,0 +1,25 @@
+"""Loss along training: the rows of metrics.jsonl with the seconds of timings.jsonl, for curves over any of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from chainrule.training.workspace import METRICS, TIMINGS
+
+
+def curve(run: str | Path) -> list[dict[str, Any]]:
+    """Each row has `step`, `tokens`, `flops` and `seconds`, and `loss` or `valid_loss`; [] where nothing was stepped.
+
+    The n-th rows of the two files belong together: metrics.jsonl has no clock, so that an interrupted training ends
+    with the same bytes as one in one go.
+    """
+    metrics, timings = (_rows(Path(run) / name) for name in (METRICS, TIMINGS))
+    return [{**times, **facts} for facts, times in zip(metrics, timings, strict=bool(timings))] if timings else metrics
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -1,0 +1,45 @@
+"""Curves over steps, tokens, FLOPs and seconds, from the files that a training writes; also where it was stopped."""
+
+import json
+import os
+import signal
+
+import pytest
+from small import TRANSFORMER, planned, silent, train
+
+from chainrule.training.curve import curve
+from chainrule.training.flops import training_flops_per_token
+from chainrule.training.run import Telling
+
+
+def stopping_at(step):
+    return lambda facts: os.kill(os.getpid(), signal.SIGINT) if facts["step"] == step else None
+
+
+def test_a_curve_has_tokens_flops_and_seconds_in_each_row(tmp_path):
+    stack, fitted = train(TRANSFORMER, planned(), tmp_path)
+    rows = curve(tmp_path)
+    assert [row["step"] for row in rows] == [2, 4, 5, 6, 8, 10, 10, 12, 12]
+    assert [row["tokens"] for row in rows] == [42 * row["step"] for row in rows]
+    each = training_flops_per_token(stack, 7)
+    assert [row["flops"] for row in rows] == [round(each * row["tokens"]) for row in rows]
+    assert rows[-1]["flops"] == fitted.flops
+    seconds = [row["seconds"] for row in rows]
+    assert seconds == sorted(seconds) and all("loss" in row or "valid_loss" in row for row in rows)
+
+
+def test_a_resumed_training_keeps_one_time_for_each_row(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        train(TRANSFORMER, planned(), tmp_path, telling=Telling(silent, show=stopping_at(5)))
+    with (tmp_path / "timings.jsonl").open("a") as file:  # as a killed process leaves it: rows after the checkpoint
+        file.write(json.dumps({"step": 6, "seconds": 99.0}) + "\n" + json.dumps({"step": 8, "seconds": 99.5}) + "\n")
+    train(TRANSFORMER, planned(), tmp_path)
+    rows = curve(tmp_path)
+    assert [row["step"] for row in rows] == [2, 4, 5, 6, 8, 10, 10, 12, 12]
+    assert max(row["seconds"] for row in rows) < 99
+
+
+def test_a_run_without_timings_has_the_rows_it_has(tmp_path):
+    assert curve(tmp_path) == []
+    (tmp_path / "metrics.jsonl").write_text('{"step": 1, "tokens": 2}\n')
+    assert curve(tmp_path) == [{"step": 1, "tokens": 2}]
