@@ -39,7 +39,21 @@ def apply_overrides(data: dict[str, Any], schema: type[BaseModel], overrides: Se
     known = [(path, value) for path, value in overrides if unknown[path] is None]
     for path, value in sorted(known, key=lambda each: not _chooses(schema, each[0])):  # names before their options
         _put(data, schema, path, value)
-    return [problem for problem in unknown.values() if problem]
+    return [problem for problem in unknown.values() if problem] + _rivals(schema, known)
+
+
+def _rivals(schema: type[BaseModel], overrides: Sequence[Override]) -> list[Problem]:
+    """A problem for each group of which exactly one option is given, and here several are."""
+    groups: dict[Path, dict[Path, None]] = {}
+    for path, value in overrides:
+        given = [(*path, name) for name in value] if isinstance(value, dict) else [path]
+        groups.setdefault(path if isinstance(value, dict) else path[:-1], {}).update(dict.fromkeys(given))
+    return [Problem(group, f"{' and '.join(map(dotted, given))} are both given, expected one of them.")
+            for group, given in groups.items() if len(given) > 1 and _is_one_of(schema, group)]
+
+
+def _is_one_of(schema: type[BaseModel], path: Path) -> bool:
+    return any(isinstance(mark, OneOf) for mark in _marks(schema, path))
 
 
 def unknown_path(schema: type[BaseModel], path: Path) -> Problem | None:
@@ -113,7 +127,7 @@ def _put(data: dict[str, Any], schema: type[BaseModel], path: Path, value: Any) 
             inner = {"name": inner} if isinstance(inner, str) else inner
         here[step] = dict(inner) if isinstance(inner, dict) else {}
         here = here[step]
-    if any(isinstance(mark, OneOf) for mark in _marks(schema, path[:-1])):
+    if _is_one_of(schema, path[:-1]):
         here.clear()
     if kind_of(schema, path) and _name(here.get(path[-1])) == _name(value):
         value = _merged(here.get(path[-1]), value)

@@ -160,6 +160,10 @@ def test_one_budget_takes_the_place_of_another(folder, capsys):
 
 @pytest.mark.parametrize(("more", "words"), [
     (["training.budget.steps=0"], "expected exactly one of steps, epochs, tokens, flops and seconds, more than 0."),
+    (["training.budget.steps=10", "training.budget.seconds=5"],
+     "chainrule: training.budget.steps and training.budget.seconds are both given, expected one of them.\n"),
+    (["training.budget={steps: 10}", "training.budget.epochs=5"],
+     "training.budget.steps and training.budget.epochs are both given, expected one of them.\n"),
     (["training.optimizer.lr=1"], "no option training.optimizer.lr. Known: beta1, beta2, epsilon, rate, weight_decay."),
     (["training.schedul=linear"], "no option training.schedul. Did you mean 'schedule'?"),
     (["model.pattern=q"], "model.pattern = 'q', expected letters"),
