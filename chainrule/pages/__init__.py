@@ -1,0 +1,1 @@
+"""Pages: one self-contained HTML file from data, drawn in the reader's browser."""
