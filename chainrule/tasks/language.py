@@ -66,6 +66,7 @@ class Language:
         self.carries = isinstance(order, Contiguous)
         self.rows, self.context, self.tokens = order.rows, order.context, len(text.ids)
         self.steps_per_epoch, self.tokens_per_step = order.steps_per_epoch, order.rows * order.context
+        self.evaluation_tokens = 0 if valid is None else min(evaluate_tokens, len(valid.ids))
 
     def batch(self, step: int, device: torch.device) -> Batch:
         """What a step reads."""

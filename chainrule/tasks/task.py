@@ -36,6 +36,7 @@ class Task(Protocol):
     tokens: int  # of the text
     tokens_per_step: int
     steps_per_epoch: float
+    evaluation_tokens: int  # of the text kept aside, that an evaluation measures; 0 without one
 
     def batch(self, step: int, device: torch.device) -> Batch:
         """What a step reads: a function of the seed and the step alone."""

@@ -14,27 +14,48 @@ from chainrule.training.course import Course
 from chainrule.training.flops import training_flops_per_token
 from chainrule.training.plan import Budget
 
+LOOKING = 0.1  # the share of a budget in seconds that evaluations may take, where the plan does not say how often
+
 
 @dataclass(frozen=True)
 class Clock:
-    """Seconds of earlier sessions: in all, and those in which steps were made."""
+    """Seconds of earlier sessions: in all, those of steps and of evaluations, and of the longest evaluation."""
 
     seconds: float = 0.0
     stepping: float = 0.0
+    evaluating: float = 0.0
+    longest: float = 0.0
 
 
 class Spending:
-    """Progress from 0 to 1. Steps, epochs, tokens and FLOPs become a number of steps; seconds are measured."""
+    """Progress from 0 to 1. Steps, epochs, tokens and FLOPs become a number of steps; seconds are measured.
+
+    The clock runs from the first step to the last one, over the evaluations and checkpoints between them; what is
+    prepared before, and the evaluation after the last step, are not training.
+    """
 
     def __init__(self, budget: Budget, task: Task, model: Any, clock: Clock):
-        self.flops_per_token = training_flops_per_token(model, task.context)
+        self.task, self.flops_per_token = task, training_flops_per_token(model, task.context)
         self.steps, self.seconds = _steps(budget, task, self.flops_per_token), budget.seconds
-        self.stepping = clock.stepping
-        self._began = time.monotonic() - clock.seconds
+        self.stepping, self.evaluating, self.longest = clock.stepping, clock.evaluating, clock.longest
+        self._before = clock.seconds
+        self._since: float | None = None  # while the clock runs
+
+    def run(self) -> None:
+        """Training begins, or goes on."""
+        self._since = time.monotonic()
+
+    def halt(self) -> None:
+        """What follows is not training."""
+        self._before, self._since = self.elapsed(), None
 
     def elapsed(self) -> float:
         """Seconds so far, those before an interruption included."""
-        return time.monotonic() - self._began
+        return self._before + (0.0 if self._since is None else time.monotonic() - self._since)
+
+    def clock(self) -> Clock:
+        """For the next session."""
+        return Clock(self.elapsed(), self.stepping, self.evaluating, self.longest)
 
     @contextmanager
     def a_step(self) -> Iterator[None]:
@@ -43,6 +64,14 @@ class Spending:
         yield
         self.stepping += time.monotonic() - began
 
+    @contextmanager
+    def an_evaluation(self) -> Iterator[None]:
+        """The same for an evaluation."""
+        began = time.monotonic()
+        yield
+        taken = time.monotonic() - began
+        self.evaluating, self.longest = self.evaluating + taken, max(self.longest, taken)
+
     def progress(self, step: int) -> float:
         """The share that is spent after so many steps."""
         if self.steps is not None:
@@ -50,12 +79,26 @@ class Spending:
         assert self.seconds is not None
         return self.elapsed() / self.seconds
 
+    def spent(self, course: Course) -> bool:
+        """Whether training ends here: in seconds, where it would be over before the middle of the next step."""
+        if self.steps is not None:
+            return course.step >= self.steps
+        return course.step > 0 and self.middle(course) >= 1
+
     def middle(self, course: Course) -> float:
         """The share at the middle of the next step: at neither end of a schedule a step is wasted."""
         if self.steps is not None:
             return (course.step + 0.5) / self.steps
         assert self.seconds is not None
         return min(1.0, (self.elapsed() + self.stepping / max(1, course.step) / 2) / self.seconds)
+
+    def affords(self, course: Course) -> bool:
+        """Whether there is time for an evaluation: without the way back a token takes a third of a step's time."""
+        if self.seconds is None:
+            return True
+        expected = self.longest or self.task.evaluation_tokens / 3 * self.stepping / max(1, course.tokens)
+        return (self.evaluating + expected <= LOOKING * self.elapsed()
+                and self.elapsed() + expected < self.seconds)
 
     def left(self, course: Course) -> float | None:
         """Seconds until the end, once a step is done."""

@@ -14,7 +14,7 @@ from chainrule.training.course import Course
 from chainrule.training.journal import peak_memory
 from chainrule.training.learner import Learner
 
-LONG = 2.0  # seconds; a trial that takes longer is not repeated for a better measurement
+LONG = 0.5  # seconds; a trial that takes longer is not repeated for a better measurement
 
 
 def forecast(learner: Learner, course: Course, spending: Spending) -> str:
@@ -22,7 +22,7 @@ def forecast(learner: Learner, course: Course, spending: Spending) -> str:
     seconds, activations = _trial(learner, course)
     if seconds < LONG or learner.compiled.fast is not learner.model:  # the first one compiled
         seconds, _ = _trial(learner, course)
-    task, left = learner.task, 1 - min(1.0, spending.progress(course.step))
+    task, left = learner.task, max(0.0, 1 - spending.progress(course.step))
     if spending.steps is None:
         assert spending.seconds is not None
         steps = round(max(0.0, spending.seconds - spending.elapsed()) / seconds)

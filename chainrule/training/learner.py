@@ -80,7 +80,7 @@ class Learner:
     def gradients(self, course: Course, batch: Batch, before: Any) -> tuple[Tensor, Any]:
         """Summed loss and state after the batch; where memory is short, in twice as many pieces as before."""
         while True:
-            _seed(self.plan.seed, course.step)
+            self._seed(course.step)
             try:
                 return self._in_pieces(course.accumulation, batch, before)
             except (MemoryError, RuntimeError) as error:  # torch's out-of-memory errors are RuntimeErrors
@@ -146,6 +146,17 @@ class Learner:
             raise ChainruleError(f"the {what} was not finite in {IN_A_ROW} steps in a row, up to step {course.step:,}. "
                                  f"{ADVICE}")
 
+    def own_chance(self) -> AbstractContextManager[Any]:
+        """Afterwards the random state is as it was before: on the host, and on the device."""
+        return torch.random.fork_rng([self.device] if self.device.type == "cuda" else [])
+
+    def _seed(self, step: int) -> None:
+        """Dropout, too, is a function of seed and step; devices that are not used are left alone."""
+        seed = int(np.random.SeedSequence([self.plan.seed, step]).generate_state(1, np.uint64)[0])
+        torch.default_generator.manual_seed(seed)
+        if self.device.type == "cuda":
+            torch.cuda.default_generators[self.device.index or 0].manual_seed(seed)
+
     def save(self, folder: Path) -> None:
         """Everything that the next step depends on, but the course."""
         weights.save(folder / MODEL, weights.weights(self.model))
@@ -170,11 +181,6 @@ class Learner:
         if "scaler" in memory:
             scale, growth = memory["scaler"].tolist()
             self.scaler.load_state_dict({**self.scaler.state_dict(), "scale": scale, "_growth_tracker": int(growth)})
-
-
-def _seed(seed: int, step: int) -> None:
-    """Dropout, too, is a function of seed and step."""
-    torch.manual_seed(int(np.random.SeedSequence([seed, step]).generate_state(1, np.uint64)[0]))
 
 
 def _is_memory(error: BaseException) -> bool:

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ from chainrule.training.workspace import METRICS, Say, Workspace, differences
 
 COURSE, CLOCK = "course.json", "clock.json"
 EVALUATIONS = 10  # in a budget, where the plan does not say how often
+NOISE = 0.15  # the share of a budget before which nobody wants to read what the model writes
+SHOWN = 80  # characters of a sample; metrics.jsonl has all of it
 
 
 @dataclass(frozen=True)
@@ -47,21 +49,24 @@ def fit(model: Any, task: Task, plan: Plan, workspace: Path, say: Say = print, *
     """
     with ExitStack() as stack:
         place = stack.enter_context(Workspace(workspace, identity or {}, force=force, say=say))
-        stack.enter_context(torch.random.fork_rng())
         learner = Learner(model.train(), task, plan, say)
+        stack.enter_context(learner.own_chance())
         course, clock = _resumed(place, learner) or (Course(plan.accumulation), Clock())
         spending = Spending(plan.budget, task, model, clock)
         journal = Journal(place.path, course, show, flops_per_token=spending.flops_per_token)
         stack.callback(journal.close)
         stop = stack.enter_context(stopping())
-        if spending.progress(course.step) < 1:
+        if not spending.spent(course):
             say(forecast(learner, course, spending))
         saved = time.monotonic()
 
-        while spending.progress(course.step) < 1 and not course.gave_up(plan.patience):
+        spending.run()
+        while not spending.spent(course) and not course.gave_up(plan.patience):
             progress = spending.middle(course)
             with spending.a_step():
                 outcome = learner.step(course, progress)
+            if spending.spent(course):
+                spending.halt()
             journal.progress(_facts(course, spending, outcome.loss, task))
             if course.step % plan.log_every == 0:
                 _log(journal, course, learner, spending)
@@ -74,6 +79,7 @@ def fit(model: Any, task: Task, plan: Plan, workspace: Path, say: Say = print, *
                 say(_farewell(plan, course))
                 stop.obey()
 
+        spending.halt()
         if course.last.get("step") != course.step:  # the last second passed between two steps
             _evaluate(learner, course, journal, spending, say)
             _save(place, learner, course, journal, spending)
@@ -82,34 +88,35 @@ def fit(model: Any, task: Task, plan: Plan, workspace: Path, say: Say = print, *
 
 
 def _is_due(plan: Plan, course: Course, spending: Spending) -> bool:
-    """An evaluation: every so often, and at the end."""
-    progress = spending.progress(course.step)
+    """An evaluation: every so often, where there is time, and at the end."""
+    if spending.spent(course):
+        return True
     if plan.evaluate_every is not None:
-        return course.step % plan.evaluate_every == 0 or progress >= 1
-    tenths = int(min(1.0, progress) * EVALUATIONS)
+        return course.step % plan.evaluate_every == 0
+    tenths = int(min(1.0, spending.progress(course.step)) * EVALUATIONS)
     due, course.tenths = tenths > course.tenths, tenths
-    return due
+    return due and spending.affords(course)
 
 
 def _evaluate(learner: Learner, course: Course, journal: Journal, spending: Spending, say: Say) -> None:
     """Measures the weights for use on the text kept aside, and lets them write."""
-    began = spending.elapsed()
+    before = spending.evaluating
     learner.model.eval()
-    with learner.used(), learner.autocast():
+    with spending.an_evaluation(), learner.used(), learner.autocast():
         rows = -(-learner.task.rows // course.accumulation)  # what training has memory for
         found = learner.task.evaluate(learner.model, learner.device, rows)
-        samples = learner.task.samples(learner.model)
+        samples = learner.task.samples(learner.model) if spending.progress(course.step) >= NOISE else []
     learner.model.train()
     if found:
         course.evaluated(found)
         measured = ", ".join(f"{name.replace('_', ' ')} {value:.4f}" for name, value in found.items())
         say(f"step {course.step:,}: validation {measured}")
     for text in samples:
-        say(f"step {course.step:,} writes: {text!r}")
+        say(f"step {course.step:,} writes: {text[:SHOWN] + '…' * (len(text) > SHOWN)!r}")
     course.last = {**course.last, "step": course.step}
     facts = {f"valid_{key}": value for key, value in found.items()} | ({"samples": samples} if samples else {})
     if facts:
-        journal.row(course, facts, {"seconds": spending.elapsed(), "evaluating": spending.elapsed() - began})
+        journal.row(course, facts, {"seconds": spending.elapsed(), "evaluating": spending.evaluating - before})
 
 
 def _log(journal: Journal, course: Course, learner: Learner, spending: Spending) -> None:
@@ -122,9 +129,9 @@ def _log(journal: Journal, course: Course, learner: Learner, spending: Spending)
 
 
 def _facts(course: Course, spending: Spending, loss: float, task: Task) -> dict[str, Any]:
-    return {"step": course.step, "progress": min(1.0, spending.progress(course.step)), "loss": loss,
-            "bits_per_byte": task.bits_per_byte(loss), "tokens_per_second": course.tokens / spending.stepping,
-            "seconds_left": spending.left(course)}
+    progress = 1.0 if spending.spent(course) else min(1.0, spending.progress(course.step))
+    return {"step": course.step, "progress": progress, "loss": loss, "bits_per_byte": task.bits_per_byte(loss),
+            "tokens_per_second": course.tokens / max(spending.stepping, 1e-9), "seconds_left": spending.left(course)}
 
 
 def _save(place: Workspace, learner: Learner, course: Course, journal: Journal, spending: Spending) -> float:
@@ -135,8 +142,7 @@ def _save(place: Workspace, learner: Learner, course: Course, journal: Journal, 
         def fill(folder: Path) -> None:
             learner.save(folder)
             (folder / COURSE).write_text(json.dumps(course.plain(), indent=1), encoding="utf-8")
-            clock = {"seconds": spending.elapsed(), "stepping": spending.stepping, **_machine(learner)}
-            (folder / CLOCK).write_text(json.dumps(clock), encoding="utf-8")
+            (folder / CLOCK).write_text(json.dumps(asdict(spending.clock()) | _machine(learner)), encoding="utf-8")
 
         best = course.best.get("step")
         place.save(course.step, fill, keep=learner.plan.keep, best=None if best is None else int(best))
@@ -149,7 +155,7 @@ def _resumed(place: Workspace, learner: Learner) -> tuple[Course, Clock] | None:
         return None
     course = Course(**json.loads((newest / COURSE).read_text(encoding="utf-8")))
     then = json.loads((newest / CLOCK).read_text(encoding="utf-8"))
-    clock = Clock(then.pop("seconds"), then.pop("stepping"))
+    clock = Clock(**{each.name: then.pop(each.name) for each in fields(Clock) if each.name in then})
     learner.restore(newest)
     place.say(f"resuming at step {course.step:,}, after {course.tokens:,} tokens and {clock.seconds:,.0f} s.")
     if changes := differences(then, _machine(learner)):
@@ -169,7 +175,6 @@ def _farewell(plan: Plan, course: Course) -> str:
 
 
 def _finished(place: Workspace, learner: Learner, course: Course, spending: Spending) -> Fitted:
-    seconds = spending.elapsed()
     if learner.plan.patience is not None and course.best:
         folder = place.path / f"step-{int(course.best['step']):09d}"
         best = weights.read(folder / (MEMORY if learner.average else MODEL))
@@ -180,5 +185,5 @@ def _finished(place: Workspace, learner: Learner, course: Course, spending: Spen
         weights.put(learner.model, learner.average.tensors, "the average")
     rows = [json.loads(line) for line in (place.path / METRICS).read_text(encoding="utf-8").splitlines()]
     learner.model.eval()
-    return Fitted(course, seconds, round(course.tokens * spending.flops_per_token),
+    return Fitted(course, spending.elapsed(), round(course.tokens * spending.flops_per_token),
                   course.tokens / max(spending.stepping, 1e-9), peak_memory(learner.device), rows)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from chainrule.errors import OptionError
 
 Choice = str | Mapping[str, Any]
+BOOKKEEPING = {"keep", "save_every", "log_every"}  # what may change while a training is interrupted
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 from chainrule.errors import StorageError, UsageError
 from chainrule.storage import open_run, write_run
+from chainrule.training.plan import BOOKKEEPING
 
 IDENTITY, METRICS, TIMINGS = "identity.json", "metrics.jsonl", "timings.jsonl"
 Say = Callable[[str], None]
@@ -80,18 +81,25 @@ class Workspace:
             old = json.loads(path.read_text(encoding="utf-8"))
         except (FileNotFoundError, ValueError):
             old = None
-        if old is not None and old != self.identity and self.checkpoints():
-            changes = differences(old, self.identity)
+        changes = ["everything"] if old is None else differences(_binding(old), _binding(self.identity))
+        if old is not None and changes and self.checkpoints():
             if not self.force:
                 raise UsageError("\n".join([
                     f"{self.path}: holds an unfinished training{_at(self.checkpoints())} that was started otherwise:",
                     *changes, "Give the same command to go on with it, or --force to start anew."]))
             self.say(f"starting anew, since this changed: {'; '.join(changes)}.")
-        if old != self.identity:
+        if changes:
             self.clear()
+        if old != self.identity:
             partial = path.with_suffix(".partial")
             partial.write_text(json.dumps(self.identity, indent=1, sort_keys=True), encoding="utf-8")
             partial.replace(path)
+
+
+def _binding(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """The identity without what may change: how many checkpoints are kept, how often, and how many rows are written."""
+    training = identity.get("training") or {}
+    return {**identity, "training": {name: value for name, value in training.items() if name not in BOOKKEEPING}}
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

@@ -4,7 +4,6 @@ import dataclasses
 import json
 import os
 import signal
-import time
 
 import numpy as np
 import pytest
@@ -243,16 +242,6 @@ def test_budgets_are_spent(tmp_path):
         assert (fitted.course.step, fitted.course.tokens) == (steps, steps * 42), name
 
 
-def test_seconds_are_a_budget_that_schedule_and_evaluations_follow(tmp_path):
-    began = time.monotonic()
-    plan = planned(budget=Budget(seconds=1.0), evaluate_every=None, log_every=1, schedule={"name": "linear"})
-    _, fitted = train(TRANSFORMER, plan, tmp_path)
-    assert 1.0 <= fitted.seconds < time.monotonic() - began < 5
-    rates = [row["rate"] for row in fitted.metrics if "rate" in row]
-    assert rates[-1] < 0.1 * max(rates) and len(rates) == fitted.course.step
-    assert 3 <= len(fitted.course.losses) <= 11
-
-
 def test_flops_are_counted_from_the_matrices():
     """6 for each weight that multiplies, and the scores: by hand for a tied stack of width 8."""
     stack = new_stack(TRANSFORMER, 13, 0)
@@ -276,6 +265,28 @@ def test_samples_are_told_and_kept(tmp_path):
     _, fitted = train(TRANSFORMER, planned(), tmp_path, telling=telling)
     assert [row["samples"] for row in fitted.metrics if "samples" in row] == [["resting"]] * 3
     assert "step 5 writes: 'resting'" in said
+
+
+def test_samples_begin_when_something_is_learned_and_are_shown_in_short(tmp_path):
+    said = []
+    telling = Telling(said.append, sample=lambda stack: ["abcd" * 50])
+    _, fitted = train(TRANSFORMER, planned(evaluate_every=1), tmp_path, telling=telling)
+    assert [row["step"] for row in fitted.metrics if "samples" in row] == list(range(2, 13))
+    assert fitted.metrics[-1]["samples"] == ["abcd" * 50]
+    assert f"step 12 writes: '{'abcd' * 20}…'" in said and not any("step 1 writes" in line for line in said)
+
+
+@pytest.mark.parametrize("change", [{"keep": 1}, {"save_every": 5.0}, {"log_every": 4}])
+def test_how_often_something_is_written_may_change_between_stop_and_resume(change, tmp_path):
+    said = []
+    stack, _ = train(TRANSFORMER, planned(), tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        train(TRANSFORMER, planned(), tmp_path / "cut", telling=Telling(silent, show=Interrupts(6)))
+    again, _ = train(TRANSFORMER, planned(**change), tmp_path / "cut", telling=Telling(said.append))
+    assert said[0].startswith("resuming at step 6")
+    assert all(torch.equal(tensor, weights(again)[name]) for name, tensor in weights(stack).items())
+    identity = json.loads((tmp_path / "cut" / "identity.json").read_text())["training"]
+    assert change.items() <= identity.items()
 
 
 def test_what_training_takes_is_said_before_it_starts(tmp_path):
