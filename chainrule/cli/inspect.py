@@ -2,99 +2,62 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from chainrule.cli.console import Json, emit, say, table
+from chainrule.cli.console import Json
 from chainrule.errors import UsageError
 
-if TYPE_CHECKING:
-    from chainrule.inspection.gradients import Gradients
-    from chainrule.inspection.plot import Chart
-
-SHOWN = (0, 1, 2, 5, 10, 20, 30, 50, 100, 200, 500)  # distances in the table; --json and pictures have all
+NOTHING = "there is nothing to look at. Try --text FILE, --text-is \"some words\" or --gradients."
 
 
 def inspect(
-    what: Annotated[list[str], typer.Argument(metavar="RUN|RECIPE [PATH=VALUE ...] ...", help="Run folders, or recipes "
-                                              "as training would begin them, each with its changes.")],
-    gradients: Annotated[bool, typer.Option("--gradients", help="Gradient norms by layer and by distance in time.")] =
-    False,
-    data: Annotated[str, typer.Option("--data", "--text", help="The text that is read: a file, glob, folder or "
-                                      "built-in corpus.")] = "pydoc",
-    distance: Annotated[int, typer.Option(min=1, help="The longest distance, in tokens.")] = 50,
-    rows: Annotated[int, typer.Option(min=1, help="Windows of text over which is averaged.")] = 16,
-    clip: Annotated[float | None, typer.Option(min=0, help="The largest norm that may pass; the recipe's own if not "
-                                               "given.")] = None,
-    out: Annotated[Path | None, typer.Option(help="A picture: FILE.svg, or FILE.html with the numbers.")] = None,
+    what: Annotated[list[str], typer.Argument(metavar="RUN [text.…=VALUE ...]", help="A run folder, and how text is "
+                                              "read. For --gradients: run folders, or recipes as training would begin "
+                                              "them, each with its changes.")],
+    text: Annotated[str | None, typer.Option("--text", "--data", help="The text that is read: a file, glob, folder or "
+                                             "built-in corpus; - is standard input.")] = None,
+    text_is: Annotated[str | None, typer.Option("--text-is", metavar="TEXT", help="The text itself.")] = None,
+    tokens: Annotated[int, typer.Option(min=1, help="How many tokens of the text are looked at.")] = 256,
+    top: Annotated[int, typer.Option(min=1, help="How many of the likeliest tokens are kept at each place.")] = 5,
+    out: Annotated[Path | None, typer.Option(help="A page: FILE.html. Of gradients also a picture: FILE.svg.")] = None,
+    gradients: Annotated[bool, typer.Option("--gradients", help="Instead: gradient norms by layer and by distance in "
+                                            "time, on pydoc if no text is given.")] = False,
+    distance: Annotated[int, typer.Option(min=1, help="Of gradients: the longest distance, in tokens.")] = 50,
+    rows: Annotated[int, typer.Option(min=1, help="Of gradients: windows of text over which is averaged.")] = 16,
+    clip: Annotated[float | None, typer.Option(min=0, help="Of gradients: the largest norm that may pass; the recipe's "
+                                               "own if not given.")] = None,
     json: Json = False,
 ) -> None:
-    """Look inside neural models: how far their gradients reach.
+    """Look inside a model: what it expected along a text, and how it came to expect that.
 
-    Of the loss at a token t, the norm of the gradient at what each layer carried d tokens earlier: it vanishes with d,
-    explodes, or is carried on. And the norm of each layer's own gradient, as training sees it, before and after
-    clipping. Several models are put into one picture, each by its first layer.
+    For any model, the surprisal of each token and what was likeliest in its place. For n-grams, which order answered
+    and the back-off path. For neural models, attention maps and rollout, the similarity of layers and of positions, and
+    the neighbors of embeddings. The terminal shows the most important of it, --out draws all in one page, --json
+    has every number.
+
+    With --gradients: of the loss at a token t, the norm of the gradient at what each layer carried d tokens earlier,
+    and of each layer's own gradient before and after clipping. Several models are put into one picture.
 
     Examples:
 
-        chainrule inspect runs/lstm --gradients --data held-out.txt --out gradients.svg
-        chainrule inspect rnn rnn model.r.gain=3 lstm --gradients --data pydoc
+        chainrule inspect runs/ptb5 --text-is "the company said it will"
+        chainrule inspect runs/gpt --text held-out.txt --out page.html
+        chainrule inspect rnn rnn model.r.gain=3 lstm --gradients --data pydoc --out gradients.svg
     """
-    if not gradients:
-        raise UsageError("there is nothing to look at. Try --gradients.")
-    if out is not None and out.suffix not in (".svg", ".html"):
-        raise UsageError(f"--out = {str(out)!r}, expected a name that ends in .svg or .html.")
-    found = _measured(what, data, distance, rows, clip)
-    if out is not None:
-        from chainrule.inspection.plot import html, svg
+    if gradients:
+        from chainrule.cli.gradients_shown import show_gradients
 
-        shown = charts(found)
-        out.write_text(svg(shown) if out.suffix == ".svg" else html("Gradients", shown), encoding="utf-8")
-        say(f"wrote {out}.")
-    emit({"data": data, "models": [{"name": name, **asdict(each)} for name, each in found.items()]}, json,
-         lambda _: _show(found))
+        if text_is is not None:
+            raise UsageError("--gradients reads windows of a longer text: give it with --text FILE, not --text-is.")
+        show_gradients(what, text or "pydoc", distance=distance, rows=rows, clip=clip, out=out, json=json)
+        return
+    if (text is None) == (text_is is None):
+        raise UsageError(NOTHING if text is None else "--text and --text-is are both given, expected one of them.")
+    if out is not None and out.suffix != ".html":
+        raise UsageError(f"--out = {str(out)!r}, expected a name that ends in .html.")
+    from chainrule.cli.text_shown import show_text
 
-
-def _measured(what: list[str], data: str, distance: int, rows: int, clip: float | None) -> dict[str, Gradients]:
-    from chainrule.inspection.gradients import measure
-    from chainrule.inspection.subject import asked_for, subject
-
-    found = {}
-    for name, overrides in asked_for(what):
-        looked_at = subject(name, overrides, data, length=distance + 1, rows=rows)
-        found[looked_at.name] = measure(looked_at.stack, looked_at.ids, clip=looked_at.clip if clip is None else clip)
-    return found
-
-
-def charts(found: dict[str, Gradients]) -> list[Chart]:
-    """One model: a line for each layer, and the layers' own gradients; several: a line for each model."""
-    from chainrule.inspection.plot import Chart, Line
-
-    def over_time(label: str, norms: tuple[float, ...]) -> Line:
-        return Line(label, range(len(norms)), norms)
-
-    if len(found) == 1:
-        (name, only), = found.items()
-        lines = [over_time(*pair) for pair in zip(only.layers, only.by_distance, strict=True)]
-        title = name
-    else:
-        lines = [over_time(name, each.by_distance[0]) for name, each in found.items()]
-        title = "the first layer of each model"
-    numbers = [Line(name, range(len(each.by_layer)), each.by_layer) for name, each in found.items()]
-    return [Chart(f"Gradient through time: {title}", "distance d, tokens", "‖∂loss(t) / ∂h(t − d)‖", lines, log=True),
-            Chart("Gradient of each layer's parameters", "layer", "‖∂loss / ∂θ‖", numbers, log=True)]
-
-
-def _show(found: dict[str, Gradients]) -> None:
-    for name, each in found.items():
-        reach = max(map(len, each.by_distance))
-        distances = [d for d in SHOWN if d < reach - 1] + [reach - 1]
-        after = "not clipped" if each.clip is None else f"{each.clipped:.3g} after clipping at {each.clip:g}"
-        print(f"{name}: loss {each.loss:.3f}, norm of the gradient {each.norm:.3g}, {after}")
-        layers = zip(each.layers, each.by_layer, each.by_distance, strict=True)
-        rows: list[list[Any]] = [[layer, f"{own:.2g}", *(f"{norms[d]:.2g}" for d in distances)]
-                                 for layer, own, norms in layers]
-        table(["layer", "parameters", *(f"d={d}" for d in distances)], rows)
+    show_text(what, text, text_is, tokens=tokens, top=top, out=out, json=json)

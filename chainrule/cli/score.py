@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-import shutil
-import sys
-import tempfile
 from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from chainrule.cli.console import Json, emit
+from chainrule.cli.piped import as_file, named
 from chainrule.errors import DataError
 
 if TYPE_CHECKING:
@@ -69,28 +66,15 @@ def _rows(loaded: LoadedRun, file: str, tokens: bool, text: TextOptions) -> Iter
                 row["token_log_probs"] = list(zip(spellings, scored.log_probs.tolist(), strict=True))
             yield row
     if number == 0:
-        raise DataError(f"{_named(file)}: there is no line to score; it is empty.")
+        raise DataError(f"{named(file)}: there is no line to score; it is empty.")
 
 
 def _lines(file: str, text: TextOptions) -> Iterator[list[str]]:
     from chainrule.evaluation.score import lines_of
     from chainrule.text.corpora import open_corpus
 
-    if file != "-" and not Path(file).is_fifo():
-        yield from lines_of(open_corpus(file, text))
-        return
-    with tempfile.NamedTemporaryFile(suffix=".txt") as copy:  # the readers want a file: they may look at it twice
-        with open(file, "rb") if file != "-" else nullcontext(sys.stdin.buffer) as pipe:
-            shutil.copyfileobj(pipe, copy)
-        copy.flush()
-        try:
-            yield from lines_of(open_corpus(copy.name, text))
-        except DataError as error:
-            raise DataError(str(error).replace(copy.name, _named(file))) from None
-
-
-def _named(file: str) -> str:
-    return "standard input" if file == "-" else file
+    with as_file(file) as name:
+        yield from lines_of(open_corpus(name, text))
 
 
 def _total(lines: list[dict[str, Any]]) -> dict[str, Any]:

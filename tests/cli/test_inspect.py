@@ -55,7 +55,7 @@ def test_a_run_is_read_by_layer(folder):
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    (["rnn.yaml"], "Try --gradients"),
+    (["rnn.yaml"], "Try --text FILE"),
     (["ngram", "--gradients"], "its family is ngram"),
     (["model.width=3", "rnn.yaml", "--gradients"], "expected the recipe before it"),
     (["rnn.yaml", "--gradients", "--out", "x.png"], "ends in .svg or .html"),

@@ -1,0 +1,166 @@
+"""The inside of one model, put together from what it noted while it scored a passage."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from chainrule.arrays import to_numpy
+from chainrule.inspection.attention import maps, shortened
+from chainrule.inspection.backoff import answers, by_order
+from chainrule.inspection.neighbors import neighbors
+from chainrule.inspection.passage import shown
+from chainrule.inspection.positions import MEASURES, side_by_side
+from chainrule.inspection.rollout import rollout
+from chainrule.inspection.similarity import cosine, linear_cka, pairwise, states, unbiased_cka
+from chainrule.text.tokenizer import Tokenizer
+from chainrule.watching import Seen
+
+DIGITS = 4  # of each number in a matrix
+MOST_NEIGHBORED = 100  # different tokens whose neighbors are looked for
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What one model noted: `seen` of each unit, and the unit that is looked into; names begin with `model`."""
+
+    model: str
+    seen: Sequence[Seen]
+    units: Sequence[np.ndarray]
+    longest: int
+    tokenizer: Tokenizer
+
+    def each(self, name: str) -> list[Any]:
+        """The first value of this name in each unit; none where the model notes no such thing."""
+        return [seen[self.model + name][0] for seen in self.seen if self.model + name in seen]
+
+    @property
+    def deep(self) -> Seen:
+        return self.seen[self.longest]
+
+    def read(self, count: int) -> list[str]:
+        """The first tokens that were read in the unit that is looked into: <s> comes first."""
+        ids = [self.tokenizer.start, *self.units[self.longest].tolist()]
+        return [shown(self.tokenizer, id) for id in ids[:count]]
+
+
+Section = Callable[[Noted], dict[str, Any] | None]
+
+
+def models_in(seen: Seen) -> list[str]:
+    """What the names of each model begin with: nothing for the model itself, `members.0/` for a member."""
+    found = {re.match(r"(members\.\d+/)*", name)[0] for name in seen}  # type: ignore[index]
+    return sorted(found | {""})
+
+
+def inside(noted: Noted) -> dict[str, Any]:
+    """Every section that this model has something for, and one line that says which it has not."""
+    found = {name: section(noted) for name, (section, _) in SECTIONS.items()}
+    name = noted.model.rstrip("/").replace("members.", "member ") or "the model"
+    missing = [what for key, (_, what) in SECTIONS.items() if found[key] is None and key != "members"]
+    said = [f"left out, for this model has none: {', '.join(missing)}."] if missing and not found["members"] else []
+    return {"name": name, "said": [*said, *_limits(noted, found)],
+            **{key: value for key, value in found.items() if value is not None}}
+
+
+def _limits(noted: Noted, found: dict[str, Any]) -> list[str]:
+    """How much of the passage the maps and layers are of."""
+    said, length = [], len(noted.units[noted.longest])
+    where = f"unit {noted.longest + 1}, the longest" if len(noted.units) > 1 else "the text"
+    for key, what in (("attention", "attention"), ("layers", "the similarity of layers")):
+        count = len(found[key]["read"]) if found[key] else length
+        if count < length or (found[key] and len(noted.units) > 1):
+            said.append(f"{what} is of the first {count:,} tokens of {where}"
+                        f"{', one window of the model' if count < length else ''}.")
+    return said
+
+
+def members(noted: Noted) -> dict[str, Any] | None:
+    """Of a mixture: the weights, and ln p of each token by each member."""
+    found = noted.each("members")
+    if not found:
+        return None
+    return {"weights": list(found[0][0]),
+            "log_probs": np.concatenate([np.stack([to_numpy(own)[0] for own in scores]) for _, scores in found],
+                                        axis=1).tolist()}
+
+
+def backoff(noted: Noted) -> dict[str, Any] | None:
+    """Of an n-gram model: the order that answered for each token, and the contexts that were left on the way."""
+    rows, longest = [], 0
+    for unit, path in zip(noted.units, noted.each("path"), strict=False):
+        words = [shown(noted.tokenizer, id) for id in [noted.tokenizer.start, *unit.tolist()]]
+        longest = path.backoffs.shape[-1] + 1
+        first = type(path)(path.order[0], path.stored[0], path.backoffs[0])
+        rows += [(words[: t + 1], answer) for t, answer in enumerate(answers(first))]
+    if not rows:
+        return None
+    return {"orders": by_order([answer for _, answer in rows], longest),
+            "tokens": [{"order": answer.order, "stored": answer.stored, "probability": answer.probability,
+                        "context": before[len(before) - answer.order + 1:],
+                        "left": [{"context": before[-step.context:], "weight": step.weight} for step in answer.steps]}
+                       for before, answer in rows]}
+
+
+def attention(noted: Noted) -> dict[str, Any] | None:
+    """Each layer's and head's map, and the rollout up to each layer."""
+    found = shortened(maps(noted.deep, noted.model))
+    if not found:
+        return None
+    names = _layer_names(noted)
+    return {"read": noted.read(found[0].weights.shape[-1]),
+            "layers": [{"name": names[each.layer], "heads": _rounded(each.weights)} for each in found],
+            "rollout": [_rounded(each) for each in rollout([each.weights for each in found])]}
+
+
+def layers(noted: Noted) -> dict[str, Any] | None:
+    """The hidden states of each pair of layers, compared in three ways."""
+    found = states(noted.deep, noted.model)
+    if not found:
+        return None
+    values = list(found.values())
+    return {"read": noted.read(len(values[0])), "names": ["embedding", *_layer_names(noted)],
+            "cosine": _rounded(pairwise(values, cosine)), "cka": _rounded(pairwise(values, linear_cka)),
+            "unbiased_cka": _rounded(pairwise(values, unbiased_cka))}
+
+
+def positions(noted: Noted) -> dict[str, Any] | None:
+    """The model's positions beside the forms that need no training."""
+    stacks = noted.each("stack")
+    found = side_by_side(stacks[0]) if stacks else []
+    return {"measures": MEASURES, "forms": [
+        {"name": each.name, "own": each.own, "measure": each.measure, "similarity": _rounded(each.similarity)}
+        for each in found]} if found else None
+
+
+def nearby(noted: Noted) -> list[dict[str, Any]] | None:
+    """The nearest tokens, by their embeddings, of the different tokens of the text."""
+    stacks = noted.each("stack")
+    if not stacks:
+        return None
+    ids = list(dict.fromkeys(np.concatenate(noted.units).tolist()))[:MOST_NEIGHBORED]
+    table_VD = stacks[0].embedding.weight.detach().float().cpu().numpy()
+    tokenizer = noted.tokenizer
+    return [{"id": id, "text": shown(tokenizer, id),
+             "near": [{"text": shown(tokenizer, other), "cosine": round(value, DIGITS)} for other, value in near]}
+            for id, near in zip(ids, neighbors(table_VD, ids, leave_out=[tokenizer.start]), strict=True)]
+
+
+SECTIONS: dict[str, tuple[Any, str]] = {
+    "members": (members, "members"), "backoff": (backoff, "back-off paths"), "attention": (attention, "attention"),
+    "layers": (layers, "hidden layers"), "positions": (positions, "positions"), "neighbors": (nearby, "embeddings"),
+}
+
+
+def _layer_names(noted: Noted) -> tuple[str, ...]:
+    from chainrule.inspection.gradients import layer_names
+
+    return layer_names(noted.each("stack")[0])
+
+
+def _rounded(values: np.ndarray) -> list[Any]:
+    return np.round(values, DIGITS).tolist()

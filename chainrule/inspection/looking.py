@@ -1,0 +1,74 @@
+"""Looking at one text through one model: all that can be seen of it, as one object of plain values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from chainrule.arrays import sender
+from chainrule.inspection.inside import Noted, inside, models_in
+from chainrule.inspection.passage import Passage, passage, shown
+from chainrule.inspection.surprisal import Expected, along
+from chainrule.protocols import LanguageModel
+from chainrule.runs import LoadedRun
+from chainrule.text.corpora.corpus import Corpus
+from chainrule.text.options import TextOptions
+from chainrule.text.tokenizer import Tokenizer
+from chainrule.watching import Seen, watch
+
+
+def look(run: LoadedRun, corpus: Corpus, options: TextOptions | None = None, *, tokens: int = 256, top: int = 5
+         ) -> dict[str, Any]:
+    """Surprisal along the first `tokens` tokens of a text, and what the model showed while it scored them.
+
+    `models` holds the insides: of the model itself, and of each member where it is a mixture.
+    """
+    read = passage(run, corpus, options or run.recipe.text, tokens=tokens)
+    units = read.units()
+    steps = [list(along(run.model, unit, top=top)) for unit in units]
+    seen = [_watched(run.model, unit) for unit in units]
+    found = [inside(Noted(model, seen, units, read.longest, run.tokenizer)) for model in models_in(seen[read.longest])]
+    return {"run": str(run.path), "family": run.recipe.family, "tokenizer": run.tokenizer.name, "text": corpus.name,
+            "unit": read.unit, "units": len(units), "cut": read.cut, "longest": read.longest,
+            "spaced": not run.tokenizer.keeps_space, "totals": _totals(steps, read, run.tokenizer),
+            "tokens": _tokens(steps, run.tokenizer), "models": found, "said": _said(read, run, found)}
+
+
+def _watched(model: LanguageModel, unit: np.ndarray) -> Seen:
+    """All that is noted while a unit is scored."""
+    send = sender(model)
+    with watch() as seen:
+        model.score(send(unit[None]))
+    return seen
+
+
+def _tokens(steps: Sequence[Sequence[Expected]], tokenizer: Tokenizer) -> list[dict[str, Any]]:
+    return [{"unit": unit, "id": step.id, "token": tokenizer.token(step.id), "text": shown(tokenizer, step.id),
+             "unknown": step.id == tokenizer.unknown, "log_prob": step.log_prob, "surprisal": step.surprisal,
+             "entropy": step.entropy, "rank": step.rank,
+             "top": [{"text": shown(tokenizer, id), "probability": p} for id, p in step.top]}
+            for unit, own in enumerate(steps) for step in own]
+
+
+def _totals(steps: Sequence[Sequence[Expected]], read: Passage, tokenizer: Tokenizer) -> dict[str, Any]:
+    every = [step for own in steps for step in own]
+    bits = sum(step.surprisal for step in every)
+    return {"tokens": len(every), "unknown": int((read.ids == tokenizer.unknown).sum()),
+            "impossible": sum(step.log_prob == -math.inf for step in every), "bits": bits,
+            "bits_per_token": bits / len(every), "perplexity": 2 ** (bits / len(every)) if bits < math.inf else bits,
+            "entropy": sum(step.entropy for step in every) / len(every)}
+
+
+def _said(read: Passage, run: LoadedRun, found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Sentences about what is not there, or not whole."""
+    said = []
+    if read.cut:
+        said.append(f"the text goes on: of it the first {len(read.ids):,} tokens were read; --tokens reads more.")
+    unknown = int((read.ids == run.tokenizer.unknown).sum())
+    if unknown:
+        said.append(f"{unknown:,} of {len(read.ids):,} tokens are {run.tokenizer.token(run.tokenizer.unknown or 0)}: "
+                    "the model never saw what stands there.")
+    return said + [f"{each['name']}: {line}" if len(found) > 1 else line for each in found for line in each["said"]]

@@ -1,0 +1,74 @@
+"""How alike two places look to a model: its own positions beside the forms that need no training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+FIXED = ("sinusoidal", "rotary", "alibi")  # what can be shown of a size without training
+MOST = 128  # places
+
+
+@dataclass(frozen=True)
+class Places:
+    """One form of positions: the (T, T) similarity of places, and what that number is."""
+
+    name: str
+    own: bool  # whether the model has it
+    measure: str  # what is compared: `cosine`, `turned`, `factor`
+    similarity: np.ndarray
+
+
+MEASURES = {
+    "cosine": "the cosine of what is added at two places",
+    "turned": "q·k / E of two vectors of ones, turned to their places",
+    "factor": "the factor exp(bias) on the weight of a key, the mean over the heads",
+}
+
+
+def side_by_side(stack: Any) -> list[Places]:
+    """The positions of a model, if it has any, and the fixed forms of its width, heads and context."""
+    shape = stack.shape
+    own = shape.position if isinstance(shape.position, str) else shape.position["name"]
+    length = min(shape.context, MOST)
+    mine = _told(stack.position, shape.width, shape.heads, length, stack.embedding.weight)
+    if mine is None:
+        return []
+    others = (fixed(name, shape.width, shape.heads, length) for name in FIXED if name != own)
+    return [Places(own, True, *mine), *others]
+
+
+def fixed(name: str, width: int, heads: int, length: int) -> Places:
+    """A form with nothing learned, made for comparison."""
+    import torch
+
+    from chainrule.registry import build
+
+    told = _told(build("parts/positions", name, width, heads, length), width, heads, length, torch.zeros(0))
+    assert told is not None
+    return Places(name, False, *told)
+
+
+def _told(position: Any, width: int, heads: int, length: int, like: Any) -> tuple[str, np.ndarray] | None:
+    """The similarity of places by whichever of the three ways the part tells them; None where it tells none."""
+    import torch
+
+    where = torch.arange(length, device=like.device)
+    with torch.no_grad():
+        if position.biases:
+            factor_TT = np.tril(_numpy(position.bias(where, where, True).float().exp().mean(0)))
+            return "factor", factor_TT + np.tril(factor_TT, -1).T  # a key comes before its query: only the pair counts
+        if position.turns:
+            turned_TE = position.turn(like.new_ones(1, heads, length, width // heads), where)[0, 0]
+            return "turned", _numpy(turned_TE @ turned_TE.T / turned_TE.shape[-1])
+        added_TD = position.embed(like.new_zeros(1, length, width), where)[0]
+        if not added_TD.any():
+            return None
+        unit_TD = added_TD / added_TD.norm(dim=-1, keepdim=True).clamp(min=1e-30)
+        return "cosine", _numpy(unit_TD @ unit_TD.T)
+
+
+def _numpy(matrix: Any) -> np.ndarray:
+    return matrix.detach().cpu().double().numpy()

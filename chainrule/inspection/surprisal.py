@@ -1,0 +1,49 @@
+"""Surprisal along a text: what the model expected before each token, and how much the token told it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from chainrule.arrays import sender
+from chainrule.evaluation.scoring import unless_nan
+from chainrule.protocols import LanguageModel
+
+LN2 = float(np.log(2))
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The distribution before one token, in bits: what was likeliest, and what the token that came was worth."""
+
+    id: int
+    log_prob: float  # ln p of the token that came; −∞ where the model thought it impossible
+    entropy: float  # bits: Σ_w −p(w) log₂ p(w), the surprisal that the model itself expected
+    rank: int  # how many tokens were at least as likely, this one included
+    top: tuple[tuple[int, float], ...]  # the likeliest tokens and their probabilities
+
+    @property
+    def surprisal(self) -> float:
+        """−log₂ p(w_t | w_<t), bits. Shannon 1948; Hale 2001."""
+        return -self.log_prob / LN2 if self.log_prob else 0.0
+
+
+def along(model: LanguageModel, unit: np.ndarray, *, top: int = 5) -> Iterator[Expected]:
+    """One unit token by token, by the protocol that every family satisfies."""
+    send, state = sender(model), model.start(1)
+    for number, id in enumerate(unit.tolist()):
+        if number:
+            state = model.advance(state, send(unit[number - 1:number]))
+        yield expected(np.asarray(unless_nan(model.log_probs(state))[0], np.float64), id, top)
+
+
+def expected(log_p_V: np.ndarray, id: int, top: int) -> Expected:
+    """One row of ln p, and the token that came; of equally likely tokens those with the lowest ids are shown."""
+    best = np.argsort(-log_p_V, kind="stable")[:top]
+    p_V = np.exp(log_p_V)
+    possible = p_V > 0
+    entropy = -float((p_V[possible] * log_p_V[possible]).sum()) / LN2
+    likeliest = tuple((int(w), float(p_V[w])) for w in best if possible[w])
+    return Expected(id, float(log_p_V[id]), max(entropy, 0.0), int((log_p_V >= log_p_V[id]).sum()), likeliest)
