@@ -69,7 +69,11 @@ def build(node: list[str], npm: list[str]) -> None:
     """Installs what the lock file names, then bundles; the mark is written last."""
     mark = fingerprint()
     path = os.pathsep.join([str(Path(node[0]).parent), os.environ.get("PATH", "")])
-    _run([*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], path)
+    lock = hashlib.sha256((WEB / "package-lock.json").read_bytes()).hexdigest()
+    installed = WEB / "node_modules" / ".installed"
+    if not installed.exists() or installed.read_text() != lock:
+        _run([*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], path)
+        installed.write_text(lock)
     (BUILT / "sources.sha256").unlink(missing_ok=True)
     _run([*node, "build.js", str(BUILT)], path)
     (BUILT / "sources.sha256").write_text(mark)

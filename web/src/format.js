@@ -40,8 +40,18 @@ export function seconds(value) {
   if (value < 1) return `${Number((value * 1000).toPrecision(2))}\u00a0ms`;
   if (value < 60) return `${Number(value.toPrecision(2))}\u00a0s`;
   const [minutes, hours] = [Math.round(value / 60), value / 3600];
-  if (value < 600) return `${Math.floor(Math.round(value) / 60)}\u00a0min ${Math.round(value) % 60}\u00a0s`;
+  const rest = Math.round(value) % 60;
+  if (value < 600) return `${Math.floor(Math.round(value) / 60)}\u00a0min${rest ? `\u00a0${rest}\u00a0s` : ""}`;
   return hours < 2 ? `${minutes}\u00a0min` : `${Number(hours.toPrecision(3))}\u00a0h`;
+}
+
+/** 1234567 is "1.2×10⁶". */
+export function power(value) {
+  if (!known(value)) return NONE;
+  if (Math.abs(value) < 1e4) return Number(value.toPrecision(3)).toString();
+  const [digit, exponent] = value.toExponential(1).split("e");
+  const raised = [...String(Number(exponent))].map((each) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[each] ?? "⁻").join("");
+  return digit === "1.0" ? `10${raised}` : `${digit.replace(/\.0$/, "")}×10${raised}`;
 }
 
 /** Labels of a logarithmic or linear axis: as short as they can be. */

@@ -12,8 +12,8 @@ export function Section({ id, title, caption, children }) {
 }
 
 /** A chart with its title and the one line that explains it. `numbers`: {head: [...], rows: [[...]]}, shown on demand. */
-export function Figure({ title, caption, numbers, children }) {
-  return html`<figure class="figure">
+export function Figure({ title, caption, numbers, wide, children }) {
+  return html`<figure class=${wide ? "figure wide-figure" : "figure"}>
     ${title && html`<h3>${title}</h3>`}
     ${caption && html`<figcaption>${caption}</figcaption>`}
     ${children}
@@ -54,7 +54,7 @@ export function Switch({ label, options, value, onChange }) {
 /** One of many: options are [[value, label], …]. */
 export function Choice({ label, options, value, onChange }) {
   return html`<label class="control"><span>${label}</span>
-    <select value=${value} onChange=${(event) => onChange(event.target.value)}>
+    <select aria-label=${label} value=${value} onChange=${(event) => onChange(event.target.value)}>
       ${options.map(([each, text]) => html`<option value=${each} selected=${String(each) === String(value)}>${text}</option>`)}
     </select></label>`;
 }

@@ -9,10 +9,10 @@ import { Legend } from "./legend.js";
 /**
  * series: [{name, color, dash, x: [...], y: [...], points: true for dots only}], x ascending; null y breaks a line.
  * xLog, yLog: logarithmic axes (values of 0 or less are left out). xRange, yRange: [low, high] or nothing.
- * xFormat, yFormat: number => text. describe: x => text, the heading of what is shown under the pointer.
+ * xFormat, yFormat: number => text, under the pointer; xTick the same along the axis. describe: x => text, instead of xFormat.
  */
 export function LineChart({ series, xLabel, yLabel, xLog = false, yLog = false, xRange, yRange, height = 300,
-  xFormat = tick, yFormat = tick, describe, label }) {
+  xFormat = tick, yFormat = tick, xTick = xFormat, describe, label }) {
   const [hidden, setHidden] = useState(new Set());
   const [at, setAt] = useState(null);
   const box = useRef(null);
@@ -24,7 +24,7 @@ export function LineChart({ series, xLabel, yLabel, xLog = false, yLog = false, 
     const draw = () => {
       chart?.destroy();
       setAt(null);
-      chart = drawn(box.current, { series: shown, xLabel, yLabel, xLog, yLog, xRange, yRange, height, xFormat, yFormat, setAt });
+      chart = drawn(box.current, { series: shown, xLabel, yLabel, xLog, yLog, xRange, yRange, height, xTick, setAt });
     };
     draw();
     const stop = onLookChange(draw);
@@ -47,19 +47,19 @@ export function LineChart({ series, xLabel, yLabel, xLog = false, yLog = false, 
   </div>`;
 }
 
-function drawn(box, { series, xLabel, yLabel, xLog, yLog, xRange, yRange, height, xFormat, yFormat, setAt }) {
-  const axis = (label, format, log) => ({
+function drawn(box, { series, xLabel, yLabel, xLog, yLog, xRange, yRange, height, xTick, setAt }) {
+  const axis = (label, format, log, grid) => ({
     label, labelSize: 22, labelGap: 2, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif",
-    stroke: resolved("var(--soft)"), gap: 6,
-    grid: { stroke: resolved("var(--line)"), width: 1 }, ticks: { show: false },
-    values: (_, ticks) => ticks.map((each) => each == null || (log && !leading(each, ticks)) ? "" : format(each)),
+    stroke: resolved("var(--soft)"), gap: 6, filter: (_, ticks) => ticks,
+    grid: { show: grid, stroke: resolved("var(--line)"), width: 1 }, ticks: { show: !grid && !log, stroke: resolved("var(--line)"), size: 4 },
+    values: (u, ticks) => ticks.map((each) => (log && !leading(each, ticks, u.width) ? "" : format(each))),
   });
   const scale = (log, range) => ({ time: false, distr: log ? 3 : 1, ...(range ? { range } : {}) });
   const options = {
-    width: Math.max(200, Math.floor(box.clientWidth)), height, legend: { show: false }, padding: [10, 14, 0, 0],
+    width: Math.max(200, Math.floor(box.clientWidth)), height, legend: { show: false }, padding: [10, 22, 0, 0],
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
-    scales: { x: scale(xLog, xRange), y: scale(yLog, yRange) },
-    axes: [{ ...axis(xLabel, xFormat, xLog), size: 34 }, { ...axis(yLabel, yFormat, yLog), size: 52 }],
+    scales: { x: scale(xLog, xRange ?? around(series, xLog)), y: scale(yLog, yRange) },
+    axes: [{ ...axis(xLabel, xTick, xLog, false), size: 30 }, { ...axis(yLabel, tick, yLog, true), size: 48 }],
     series: [{}, ...series.map((each) => styled(each))],
     hooks: { setCursor: [(u) => setAt(u.cursor.left >= 0 && u.cursor.idx != null
       ? { x: u.posToVal(u.cursor.left, "x"), left: u.cursor.left + u.bbox.left / devicePixelRatio, width: u.width } : null)] },
@@ -71,7 +71,7 @@ function styled({ color, dash, x, points }) {
   const stroke = resolved(color);
   const few = points || x.length < 24;
   return { stroke, width: 2, dash, spanGaps: true, ...(points ? { paths: () => null } : {}),
-    points: { show: few, size: points ? 5 : x.length === 1 ? 10 : 5, fill: stroke, stroke, width: 0 } };
+    points: { show: few, size: points ? (x.length > 150 ? 4 : 7) : x.length === 1 ? 11 : 5, fill: stroke, stroke, width: 0 } };
 }
 
 /** uPlot wants one list of x for all series. */
@@ -83,11 +83,21 @@ function aligned(series, xLog, yLog) {
   }));
 }
 
-/** On a logarithmic axis with many lines, only 1, 2 and 5 times a power of ten are written. */
-function leading(value, ticks) {
-  const first = Number(value.toExponential(6).split("e")[0]);
-  const decades = Math.log10(ticks.at(-1) / ticks[0]) || 1;
-  return Math.abs(first - 1) < 1e-6 || (decades < 4 && [2, 5].some((each) => Math.abs(first - each) < 1e-6));
+/** On a logarithmic axis powers of ten are written, and where there is room also 2 and 5 times them. */
+function leading(value, ticks, width) {
+  const first = Math.round(Number(value.toExponential(3).split("e")[0]));
+  const room = width / (Math.log10(ticks.at(-1) / ticks[0]) || 1); // pixels for a factor of ten
+  return first === 1 || (room > 190 && [2, 5].includes(first));
+}
+
+/** A range that leaves a little room on both sides. */
+function around(series, log) {
+  const all = series.flatMap((each) => each.x).filter((x) => x != null && (!log || x > 0));
+  if (!all.length) return undefined;
+  const [low, high] = [Math.min(...all), Math.max(...all)];
+  if (log) { const more = Math.max((high / low) ** 0.03, 1.05); return [low / more, high * more]; }
+  const more = (high - low) * 0.02 || 0.5;
+  return [low - more, high + more];
 }
 
 function Readout({ at, series, xLog, xFormat, yFormat, describe }) {

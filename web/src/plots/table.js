@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { html } from "../html.js";
 
 /**
- * columns: [{key, label, title, numeric, value: row => number or text, render: row => anything, descends: true where
+ * columns: [{key, label, title, numeric, head: what stands under the label, value: row => number or text, render: row => anything, descends: true where
  * the largest comes first}]; rows with a null value stay last. wide: row => anything that stands in place of the
  * columns after the first. look: row => class names. sort: [key, descending].
  */
@@ -17,7 +17,7 @@ export function Table({ columns, rows, wide, look, sort: first, caption }) {
     <thead><tr>${columns.map((each) => html`<th scope="col" class=${each.numeric && "numeric"}
       aria-sort=${column === each ? (sort[1] ? "descending" : "ascending") : "none"}>
       <button type="button" title=${each.title} onClick=${() => press(each)}>${each.label}<span class="arrow"
-        aria-hidden="true">${column === each ? (sort[1] ? "▼" : "▲") : ""}</span></button></th>`)}</tr></thead>
+        aria-hidden="true">${column === each ? (sort[1] ? "▼" : "▲") : ""}</span></button>${each.head}</th>`)}</tr></thead>
     <tbody>${ordered.map((row) => html`<tr key=${row.name} class=${look?.(row)} data-row=${row.name}>${cells(columns, row, wide?.(row))}</tr>`)}</tbody>
   </table></div>`;
 }

@@ -1,0 +1,184 @@
+"""The report of a comparison in a real browser: it draws, answers pointer and keyboard, prints, asks for nothing."""
+
+import re
+
+import pytest
+from small_report import EVIL, MODELS, details, report
+
+from chainrule.pages.page import write_page
+
+
+@pytest.fixture
+def path(tmp_path):
+    return written(tmp_path, report(), details())
+
+
+def written(folder, told, more):
+    write_page(folder / "report.html", view="report", title="Which model for pydoc?",
+               data={"report": told, "details": more})
+    return folder / "report.html"
+
+
+def expect(locator):
+    """Playwright's own, which waits until the page has drawn; imported late, since it may be missing."""
+    from playwright.sync_api import expect
+
+    return expect(locator)
+
+
+def expect_order(page, names):
+    expect(page.locator("#rows tbody .name > span:nth-child(2)")).to_have_text(names)
+
+
+def test_the_answer_and_the_facts_stand_at_the_top(look, path):
+    page = look(path)
+    assert page.title() == page.locator("h1").inner_text() == "Which model for pydoc?"
+    assert page.locator("#advice p").inner_text() == f"Take ngram. {EVIL}"
+    facts = page.locator(".facts").inner_text().replace("\xa0", " ")
+    assert all(text in facts for text in ("pydoc", "65 kB", "9 documents", "1 min", "byte pair, 2,048", "2 cores"))
+    assert "chainrule compare ngram lstm" in page.locator(".head .command").inner_text()
+
+
+def test_hostile_text_is_only_text(look, path):
+    page = look(path)
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img").count() == 0
+    assert EVIL in page.locator(".colored").inner_text()
+
+
+def test_a_command_is_copied(look, path):
+    page = look(path)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator(".head .copy").first.click()
+    page.locator(".head .copy", has_text="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == report()["command"]
+
+
+def test_the_table_sorts_by_any_column_and_keeps_what_is_missing_last(look, path):
+    page = look(path)
+    expect_order(page, ["mixture", "ngram", "lstm", "transformer", "xz", "words", "gated-conv"])
+    page.get_by_role("button", name="Model").click()
+    expect_order(page, ["gated-conv", "lstm", "mixture", "ngram", "transformer", "words", "xz"])
+    page.get_by_role("button", name="Bits per byte").click()
+    page.get_by_role("button", name="Bits per byte").click()
+    expect_order(page, ["xz", "transformer", "lstm", "ngram", "mixture", "words", "gated-conv"])
+    expect(page.locator("th[aria-sort=descending]")).to_have_text(re.compile("Bits per byte"))
+
+
+def test_rows_say_what_they_are(look, path):
+    page = look(path)
+    names = ("ngram", "words", "gated-conv", "xz", "mixture")
+    text = {name: page.locator(f"tr[data-row={name}]").inner_text() for name in names}
+    assert "Failed. training.batch = 9999 needs 31 GB." in text["gated-conv"]
+    assert "not comparable" in text["words"] and "1.2" not in text["words"] and "294" in text["words"]
+    assert "best" in text["ngram"] and "compressor" in text["xz"] and "mixture" in text["mixture"]
+    assert "50 % ngram, 30 % lstm, 20 % transformer" in page.locator("#rows").inner_text()
+    assert page.locator("tr[data-row=lstm] svg").get_attribute("aria-label") == "1.940 to 2.140"
+
+
+def test_differences_that_count_are_told_from_those_that_do_not(look, path):
+    page = look(path)
+    cell = page.locator(".differences tbody tr").nth(0).locator("td")
+    assert cell.nth(1).inner_text().startswith("−0.12") and "better" in cell.nth(1).get_attribute("class")
+    assert page.locator(".differences .even").count() == 2
+    assert "95 % interval −0.200 to −0.040" in cell.nth(1).get_attribute("title")
+
+
+def test_the_curves_switch_their_axis_and_show_what_is_under_the_pointer(look, path):
+    page = look(path)
+    chart = page.locator("#curves .canvas")
+    seen = [chart.screenshot()]
+    for name, text in (("Tokens", "K"), ("FLOPs", "×10¹¹"), ("Linear", "×10¹¹")):
+        page.locator("#curves").get_by_role("radio", name=name).click()
+        chart.hover(position={"x": 400, "y": 120})
+        expect(page.locator("#curves .readout")).to_contain_text(text)
+        page.mouse.move(0, 0)
+        expect(page.locator("#curves .readout")).to_have_count(0)
+        seen.append(chart.screenshot())
+    assert len(set(seen)) == 4
+    page.locator("#curves .legend button", has_text="lstm").click()
+    expect(page.locator("#curves .legend button[aria-pressed=false]")).to_have_text("lstm")
+
+
+def test_a_switch_obeys_the_arrow_keys(look, path):
+    page = look(path)
+    page.locator("#curves").get_by_role("radio", name="Time").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#curves [aria-checked=true]").first).to_have_text("Tokens")
+
+
+def test_pointing_at_a_token_shows_bits_and_five_guesses_of_each_model(look, path):
+    page = look(path)
+    page.locator(".colored span").nth(1).hover()
+    panel = page.locator("aside.token")
+    expect(panel.locator("h3")).to_have_text("␣assert")
+    assert [guess.locator("li").count() for guess in panel.locator(".guess").all()] == [5] * len(MODELS)
+    assert panel.locator(".guess .bits").all_inner_texts()[0].split() == ["ngram", "2.00"]
+    assert panel.locator("li.right").first.inner_text().split() == ["␣assert", "50", "%"]
+
+
+def test_the_keyboard_goes_from_token_to_token(look, path):
+    page = look(path)
+    page.locator(".colored").focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator("aside.token h3")).to_have_text("␣statement")
+    page.keyboard.press("Home")
+    expect(page.locator("aside.token h3")).to_have_text("The")
+
+
+def test_two_models_are_held_against_each_other(look, path):
+    page = look(path)
+    look_of = "span => span.style.background"
+    everyone = page.locator(".colored span").evaluate_all(f"all => all.map({look_of})")
+    page.get_by_label("Compare").select_option("lstm")
+    page.get_by_label("with", exact=True).select_option("transformer")
+    expect(page.locator(".shares li")).to_have_text([re.compile("lstm is best"), re.compile("transformer is best")])
+    two = page.locator(".colored span").evaluate_all(f"all => all.map({look_of})")
+    assert "--series-0" in everyone[0] and "--series-0" not in "".join(two)
+    page.get_by_label("Document", exact=True).select_option("1")
+    expect(page.locator(".colored span")).to_have_count(2)
+
+
+def test_samples_and_recipes_are_there(look, path):
+    page = look(path)
+    assert page.locator("#samples article").count() == 3
+    page.locator("#recipes summary", has_text="lstm").click()
+    expect(page.locator("#recipes details[open] pre")).to_have_text("family: lstm")
+
+
+def test_it_prints_without_controls_and_on_white(look, path):
+    page = look(path, color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 23, 27)"
+    printed = page.pdf(format="A4", print_background=True)
+    assert printed.startswith(b"%PDF") and printed.count(b"/Type /Page\n") >= 2
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not page.locator(".controls").first.is_visible() and not page.locator("aside.token").is_visible()
+    assert page.locator("#rows table").is_visible() and page.locator("#curves canvas").is_visible()
+
+
+def test_nothing_is_wider_than_a_phone(look, path):
+    page = look(path, viewport={"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.parametrize("documents", [1, 1000])
+def test_any_number_of_documents_is_drawn(look, tmp_path, documents):
+    page = look(written(tmp_path, report(), details(documents)))
+    figure = page.locator("figure", has_text="By document")
+    assert figure.locator("canvas, svg.bars").count() == 1
+    figure.locator("summary").click()
+    expect(figure.locator("tbody tr")).to_have_count(documents)
+
+
+def test_a_comparison_in_which_everything_failed_is_still_a_page(look, tmp_path):
+    told = report() | {"rows": [{"name": "lstm", "kind": "model", "status": "failed", "why": "No memory."}],
+                       "pairs": [], "advice": [], "notes": [], "best": None}
+    page = look(written(tmp_path, told, {}))
+    assert "Failed. No memory." in page.locator("#rows").inner_text()
+    assert page.locator("section").count() == 1
+
+
+def test_the_bundle_is_small(bundle):
+    assert sum((bundle / name).stat().st_size for name in ("page.js", "page.css")) < 300_000

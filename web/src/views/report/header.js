@@ -1,0 +1,49 @@
+// The head of the report: the answer in a few sentences, what was compared on what, and the command to run it again.
+import { bytes, seconds, short, whole } from "../../format.js";
+import { html } from "../../html.js";
+import { Command } from "../../pieces.js";
+
+export function Header({ report, title }) {
+  return html`<header class="head">
+    <p class="eyebrow">chainrule compare</p>
+    <h1>${title}</h1>
+    ${report.advice?.length > 0 && html`<div class="advice" id="advice">
+      ${report.advice.map((sentence) => html`<p>${sentence}</p>`)}</div>`}
+    <dl class="facts">${facts(report).map(([name, value, more]) => html`<div><dt>${name}</dt>
+      <dd>${value}${more && html`<span class="quiet">${more}</span>`}</dd></div>`)}</dl>
+    <div class="again">
+      ${report.generate && html`<div><h3>Use the best model</h3><${Command} text=${report.generate} /></div>`}
+      ${report.command && html`<div><h3>Run this comparison again</h3><${Command} text=${report.command} /></div>`}
+    </div>
+  </header>`;
+}
+
+function facts({ data = {}, budget, seeds = [], tokenizer, environment = {}, created }) {
+  const machine = [environment.accelerator ?? environment.processor, environment.cores && `${environment.cores} cores`];
+  return [
+    ["Text", data.spec, data.train_bytes != null && `${bytes(data.train_bytes)} to train on`],
+    ["Held out", bytes(data.held_out_bytes), counted(data.held_out_documents, "document")],
+    ["Budget", budgeted(budget), "for each training"],
+    ["Tokenizer", tokenizer === "own" ? "each model's own" : spelled(tokenizer), seeds.length > 1 && `${seeds.length} seeds`],
+    ["Machine", machine.filter(Boolean)[0], machine.filter(Boolean)[1]],
+    ["Made", created ? day(created) : null, environment.chainrule && `chainrule ${environment.chainrule}`],
+  ].filter(([, value]) => value);
+}
+
+export function budgeted(budget) {
+  if (!budget) return null;
+  return { seconds: () => seconds(budget.amount), tokens: () => `${short(budget.amount)} tokens`,
+    flops: () => `${budget.amount.toExponential(1)} FLOPs` }[budget.kind]?.() ?? String(budget.amount);
+}
+
+function spelled(tokenizer) {
+  if (!tokenizer || typeof tokenizer === "string") return tokenizer;
+  return [tokenizer.name?.replaceAll("_", " "), tokenizer.size && whole(tokenizer.size)].filter(Boolean).join(", ");
+}
+
+const counted = (n, word) => n != null && `${whole(n)} ${word}${n === 1 ? "" : "s"}`;
+
+function day(iso) {
+  const when = new Date(iso);
+  return Number.isNaN(when.getTime()) ? iso : when.toLocaleDateString("en-US", { dateStyle: "medium" });
+}

@@ -1,0 +1,16 @@
+// The colors of a comparison: one for each model, ink for mixtures, gray for compressors.
+import { INK, MUTE, look } from "../../palette.js";
+
+/** Map from a row's name to {name, color, dash}, in the order of the rows. */
+export function named(rows) {
+  let models = 0;
+  return new Map(rows.map((row) => {
+    const own = row.kind === "mixture" ? INK : row.kind === "compressor" ? MUTE : look(models++);
+    return [row.name, { name: row.name, ...own }];
+  }));
+}
+
+/** What a part of the details says of each model that has a row, in the order of the rows: [{name, color, dash, it}]. */
+export function inOrder(looks, values) {
+  return [...looks.values()].filter((each) => values?.[each.name] != null).map((each) => ({ ...each, it: values[each.name] }));
+}
