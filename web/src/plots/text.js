@@ -1,5 +1,5 @@
 // A text whose pieces are colored; the pointer, a tap or the arrow keys choose one.
-import { useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { html } from "../html.js";
 
 /**
@@ -8,6 +8,12 @@ import { html } from "../html.js";
  */
 export function ColoredText({ segments, selected, onSelect, label }) {
   const box = useRef(null);
+  const spans = useMemo(() => segments.map((each, n) => html`<span key=${n} data-at=${n} style=${tint(each)}>${shown(each.text)}</span>`), [segments]);
+  useEffect(() => { // by hand: a text has thousands of pieces, and only two of them change
+    const chosen = selected == null ? null : box.current.querySelector(`[data-at="${selected}"]`);
+    chosen?.classList.add("chosen");
+    return () => chosen?.classList.remove("chosen");
+  }, [selected, spans]);
   const choose = (event) => {
     const at = event.target.dataset?.at;
     if (at !== undefined && Number(at) !== selected) onSelect(Number(at));
@@ -23,8 +29,7 @@ export function ColoredText({ segments, selected, onSelect, label }) {
   };
   return html`<div class="colored" ref=${box} tabindex="0" role="application" aria-label=${label}
     aria-roledescription="text; the arrow keys go from token to token" onPointerOver=${choose} onClick=${choose}
-    onKeyDown=${move} onFocus=${() => selected == null && onSelect(0)}>${segments.map((each, n) => html`<span data-at=${n}
-      class=${n === selected ? "chosen" : undefined} style=${tint(each)}>${shown(each.text)}</span>`)}</div>`;
+    onKeyDown=${move} onFocus=${() => selected == null && onSelect(0)}>${spans}</div>`;
 }
 
 function tint({ color, strength }) {

@@ -4,8 +4,8 @@ import { html } from "../../html.js";
 import { Section } from "../../pieces.js";
 import { Dot } from "../../plots/legend.js";
 
-const CAPTION = "Row minus column, in bits per byte: below zero the row is better. Colored where the 95 % interval of the "
-  + "difference leaves out zero; gray where these texts cannot tell the two apart.";
+const CAPTION = "Row minus column, in bits per byte: below zero the row is better. In color where the difference is more than "
+  + "chance; gray where this text cannot tell the two apart.";
 
 export function Differences({ report, looks }) {
   const known = new Map((report.pairs ?? []).flatMap((pair) => [[`${pair.a}\n${pair.b}`, pair], [`${pair.b}\n${pair.a}`, turned(pair)]]));
@@ -18,6 +18,7 @@ export function Differences({ report, looks }) {
       <tbody>${names.map((row) => html`<tr><th scope="row"><span class="name"><${Dot} color=${looks.get(row).color} /><span>${row}</span></span></th>
         ${names.map((column) => html`<${Cell} pair=${known.get(`${row}\n${column}`)} same=${row === column} />`)}</tr>`)}</tbody>
     </table></div>
+    ${report.units && html`<p class="quiet small">Paired bootstrap over ${report.units}, 5 % for all pairs together. Point at a number for its interval.</p>`}
   <//>`;
 }
 
@@ -30,6 +31,6 @@ function Cell({ pair, same }) {
   const words = { even: "not told apart from", better: "better than", worse: "worse than" }[verdict];
   const told = `${pair.a} is ${words} ${pair.b}: ${signed(pair.difference)}`
     + (pair.low == null ? "" : `, 95 % interval ${signed(pair.low)} to ${signed(pair.high)}`)
-    + (pair.p_value == null ? "" : `, p = ${digits(pair.p_value, 3)}`);
+    + (pair.p_value == null ? "" : `, p = ${digits(pair.p_holm ?? pair.p_value)}`);
   return html`<td class=${`number ${verdict}`} title=${told}>${signed(pair.difference, 2)}<span class="unseen">${words}</span></td>`;
 }

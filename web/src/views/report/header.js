@@ -1,7 +1,15 @@
 // The head of the report: the answer in a few sentences, what was compared on what, and the command to run it again.
+import { useEffect, useState } from "preact/hooks";
 import { bytes, seconds, short, whole } from "../../format.js";
 import { html } from "../../html.js";
 import { Command } from "../../pieces.js";
+
+/** The sections that there are, as links. */
+function Contents() {
+  const [sections, setSections] = useState([]);
+  useEffect(() => setSections([...document.querySelectorAll("section[id]")].map((each) => [each.id, each.querySelector("h2").textContent])), []);
+  return html`<nav class="contents no-print" aria-label="Contents">${sections.map(([id, text]) => html`<a href=${`#${id}`}>${text}</a>`)}</nav>`;
+}
 
 export function Header({ report, title }) {
   return html`<header class="head">
@@ -11,6 +19,7 @@ export function Header({ report, title }) {
       ${report.advice.map((sentence) => html`<p>${sentence}</p>`)}</div>`}
     <dl class="facts">${facts(report).map(([name, value, more]) => html`<div><dt>${name}</dt>
       <dd>${value}${more && html`<span class="quiet">${more}</span>`}</dd></div>`)}</dl>
+    <${Contents} />
     <div class="again">
       ${report.generate && html`<div><h3>Use the best model</h3><${Command} text=${report.generate} /></div>`}
       ${report.command && html`<div><h3>Run this comparison again</h3><${Command} text=${report.command} /></div>`}
@@ -21,7 +30,7 @@ export function Header({ report, title }) {
 function facts({ data = {}, budget, seeds = [], tokenizer, environment = {}, created }) {
   const machine = [environment.accelerator ?? environment.processor, environment.cores && `${environment.cores} cores`];
   return [
-    ["Text", data.spec, data.train_bytes != null && `${bytes(data.train_bytes)} to train on`],
+    ["Text", [data.spec].flat().join(", "), data.train_bytes != null && `${bytes(data.train_bytes)} to train on`],
     ["Held out", bytes(data.held_out_bytes), counted(data.held_out_documents, "document")],
     ["Budget", budgeted(budget), "for each training"],
     ["Tokenizer", tokenizer === "own" ? "each model's own" : spelled(tokenizer), seeds.length > 1 && `${seeds.length} seeds`],
@@ -38,7 +47,8 @@ export function budgeted(budget) {
 
 function spelled(tokenizer) {
   if (!tokenizer || typeof tokenizer === "string") return tokenizer;
-  return [tokenizer.name?.replaceAll("_", " "), tokenizer.size && whole(tokenizer.size)].filter(Boolean).join(", ");
+  const size = tokenizer.vocabulary ?? tokenizer.size;
+  return [tokenizer.name?.replaceAll("_", " "), size && whole(size)].filter(Boolean).join(", ");
 }
 
 const counted = (n, word) => n != null && `${whole(n)} ${word}${n === 1 ? "" : "s"}`;

@@ -34,8 +34,9 @@ export function Rows({ report, looks }) {
     <${Table} columns=${columns} rows=${rows} sort=${["bits", false]} caption="All models"
       look=${(row) => [row.kind, row.status === "failed" ? "failed" : "", row.name === best ? "best" : ""].filter(Boolean).join(" ")}
       wide=${(row) => row.status === "failed" && html`<span class="why">Failed. ${row.why ?? ""}</span>`} />
-    ${rows.some((row) => row.comparable === false) && html`<p class="quiet small">Not comparable: the tokenizer loses some of the
+    ${rows.some((row) => row.status !== "failed" && row.comparable === false) && html`<p class="quiet small">Not comparable: the tokenizer loses some of the
       text (unseen words become one sign), so that less than the text is predicted.</p>`}
+    ${rows.filter((row) => row.status !== "failed" && row.why).map((row) => html`<p class="quiet small"><b>${row.name}</b>: ${row.why}</p>`)}
     <${Seeds} rows=${rows} /><${Weights} rows=${rows} />
   <//>`;
 }
@@ -77,7 +78,7 @@ function Whisker({ row, at, look }) {
 function Seeds({ rows }) {
   const several = rows.filter((row) => row.seeds?.length > 1);
   return several.length > 0 && html`<p class="quiet small">Each seed: ${several.map((row, n) => html`${n > 0 && "; "}<b>${row.name}</b>
-    <span class="number">${row.seeds.map((each) => digits(each.bits_per_byte)).join(", ")}</span>`)}.</p>`;
+    <span class="number">${row.seeds.map((each) => digits(each.bits_per_byte)).join(", ")}${row.spread != null && ` (±${digits(row.spread)})`}</span>`)}.</p>`;
 }
 
 function Weights({ rows }) {

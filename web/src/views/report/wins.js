@@ -20,9 +20,9 @@ export function Wins({ details: { text }, looks }) {
   const rivals = pair[0] === ALL ? models : pair;
   const places = rivals.map((name) => text?.models.indexOf(name));
   const judged = useMemo(() => (page?.segments ?? []).map((segment) => judge(segment, places)), [page, rivals.join("\n")]);
+  const colored = useMemo(() => (page?.segments ?? []).map((segment, n) => ({ text: segment.text,
+    color: looks.get(rivals[judged[n].winner])?.color, strength: STRONGEST * Math.min(1, judged[n].margin / FULL) })), [judged]);
   if (!page || !models.length) return null;
-  const colored = page.segments.map((segment, n) => ({ text: segment.text, color: looks.get(rivals[judged[n].winner])?.color,
-    strength: STRONGEST * Math.min(1, judged[n].margin / FULL) }));
   const options = models.map((name) => [name, name]);
   const first = (name) => { setPair(name === ALL ? [ALL, null] : [name, pair[1] && pair[1] !== name ? pair[1] : models.find((each) => each !== name)]); };
   return html`<${Section} id="wins" title="Where each model wins"
