@@ -92,3 +92,28 @@ class Tokenizer(Protocol):
     def token(self, id: int) -> str:
         """The spelling of one token, for people."""
         ...
+
+
+@runtime_checkable
+class WordVectors(Protocol):
+    """A vector for each word: nearness means likeness. What `chainrule neighbors` and `analogy` need."""
+
+    dimension: int
+    words: Sequence[str]
+
+    def vector(self, word: str) -> np.ndarray:
+        """(D,); an unknown word is an error."""
+        ...
+
+    def most_similar(self, positive: Any, negative: Any = ..., *, topn: int = ...,
+                     restrict_vocab: int | None = ...) -> list[tuple[str, float]]:
+        """The words nearest to Σ positive − Σ negative, with their cosines."""
+        ...
+
+
+ABILITIES: dict[type, str] = {LanguageModel: "a language model", WordVectors: "word vectors"}  # what a run can hold
+
+
+def called(model: object) -> str:
+    """What a model is, in a sentence."""
+    return next((words for ability, words in ABILITIES.items() if isinstance(model, ability)), "another kind of model")

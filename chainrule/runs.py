@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chainrule.errors import StorageError
+from chainrule.errors import StorageError, UsageError
 from chainrule.plain import plain_json
-from chainrule.protocols import LanguageModel
+from chainrule.protocols import ABILITIES, WordVectors, called
 from chainrule.recipe import Recipe, load_recipe
 from chainrule.registry import find
 from chainrule.storage import open_run, write_run
@@ -29,8 +29,19 @@ class LoadedRun:
     path: Path
     recipe: Recipe
     tokenizer: Tokenizer
-    model: LanguageModel[Any]
+    model: Any  # a language model, or what else the family makes: see `protocols.ABILITIES`
     report: Mapping[str, Any]
+
+    def offering(self, ability: type, verb: str) -> Any:
+        """The model, where it can do what a verb needs; otherwise one line says what the run holds."""
+        if isinstance(self.model, ability):
+            return self.model
+        raise UsageError(f"{self.path} holds {called(self.model)}; {verb} needs {ABILITIES[ability]}.")
+
+    @property
+    def vectors(self) -> WordVectors:
+        """The word vectors of a run that holds them."""
+        return self.offering(WordVectors, "this")
 
 
 def load(run: str | Path) -> LoadedRun:
@@ -50,8 +61,10 @@ def load(run: str | Path) -> LoadedRun:
 def save_run(path: str | Path, write_model: Callable[[Path], None], *, recipe: Recipe, tokenizer: Any,
              report: Mapping[str, Any], metrics: Iterable[Mapping[str, Any]] = (), replace: bool = False) -> Path:
     """Writes a run folder; `write_model(folder)` adds the model's own files, model.safetensors first of all."""
-    from chainrule.storage.card import model_card
+    from chainrule.storage.card import USES, model_card
     from chainrule.storage.environment import environment
+
+    uses = getattr(find("families", recipe.family), "uses", USES)
 
     def fill(folder: Path) -> None:
         write_model(folder)
@@ -61,6 +74,6 @@ def save_run(path: str | Path, write_model: Callable[[Path], None], *, recipe: R
         (folder / REPORT).write_text(plain_json(report, indent=1) + "\n", encoding="utf-8")
         (folder / ENVIRONMENT).write_text(plain_json(environment(), indent=1) + "\n", encoding="utf-8")
         (folder / METRICS).write_text("".join(plain_json(row) + "\n" for row in metrics), encoding="utf-8")
-        (folder / CARD).write_text(model_card(recipe.model_dump(), report, text), encoding="utf-8")
+        (folder / CARD).write_text(model_card(recipe.model_dump(), report, text, uses), encoding="utf-8")
 
     return write_run(path, fill, replace=replace)

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chainrule.errors import UsageError
+from chainrule.protocols import LanguageModel
+from chainrule.registry import find
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,14 +67,17 @@ def evaluate(run: str | Path | LoadedRun, data: str | Path | Sequence[str | Path
     from chainrule.text.encoded import encode
 
     loaded = opened(run)
-    tokenizer: Any = loaded.tokenizer
+    family: Any = find("families", loaded.recipe.family)
+    if hasattr(family, "evaluate"):  # what is no language model is measured in its own way
+        return family.evaluate(loaded, data)
+    model, tokenizer = loaded.offering(LanguageModel, "evaluate"), loaded.tokenizer
     text = text_options(loaded, overrides)
     corpus = open_corpus(data, text)
     encoded = encode(corpus, tokenizer, text)
-    found = measure(loaded.model, tokenizer, encoded, bootstrap=bootstrap, seed=seed,
+    found = measure(model, tokenizer, encoded, bootstrap=bootstrap, seed=seed,
                     characters=characters(corpus, encoded))
     if by_order:
-        found["by_order"] = orders.by_order(loaded.model, tokenizer, encoded)
+        found["by_order"] = orders.by_order(model, tokenizer, encoded)
     return found
 
 
@@ -87,9 +92,10 @@ def generate(run: str | Path | LoadedRun, prompt: str = "", *, num: int = 1, max
     how = sampling or Sampling()
     strategy, filters = how.strategy(), how.filters()
     loaded = opened(run)
+    model = loaded.offering(LanguageModel, "generate")
     if unseen := unseen_words(loaded.tokenizer, prompt):
         log.info(f"the model never saw {', '.join(map(repr, unseen))}; it reads an unknown word instead.")
-    return write(loaded.model, loaded.tokenizer, prompt, num=num, max_tokens=max_tokens, strategy=strategy,
+    return write(model, loaded.tokenizer, prompt, num=num, max_tokens=max_tokens, strategy=strategy,
                  filters=filters, stop=stop)
 
 
@@ -100,7 +106,7 @@ def score(run: str | Path | LoadedRun, lines: Sequence[str]) -> np.ndarray:
     if isinstance(lines, str):
         raise UsageError("score takes a list of lines, not one text: score(run, [line]).")
     loaded = opened(run)
-    return line_log_probs(loaded.model, loaded.tokenizer, lines)
+    return line_log_probs(loaded.offering(LanguageModel, "score"), loaded.tokenizer, lines)
 
 
 def text_options(run: LoadedRun, overrides: Sequence[str]) -> TextOptions:

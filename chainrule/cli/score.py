@@ -54,10 +54,11 @@ def score(
 
 def _rows(loaded: LoadedRun, file: str, tokens: bool, text: TextOptions) -> Iterator[dict[str, Any]]:
     from chainrule.evaluation.score import score as score_lines
+    from chainrule.protocols import LanguageModel
 
-    tokenizer, number = loaded.tokenizer, 0
+    model, tokenizer, number = loaded.offering(LanguageModel, "score"), loaded.tokenizer, 0
     for batch in _lines(file, text):
-        for scored in score_lines(loaded.model, tokenizer, batch):
+        for scored in score_lines(model, tokenizer, batch):
             number += 1
             row: dict[str, Any] = {"line": number, "log_prob": scored.log_prob, "tokens": len(scored.ids),
                    "unknown": 0 if tokenizer.unknown is None else int((scored.ids == tokenizer.unknown).sum())}

@@ -66,12 +66,11 @@ def _in_log_file() -> Iterator[tuple[Callable[[str], None], Callable[[Facts], No
 
 
 def measured(facts: Facts) -> str:
-    """`step 12, loss 2.345, 1.987 bits per byte, 12,345 tokens/s, 95 s left`"""
-    left, bits = facts["seconds_left"], facts["bits_per_byte"]
-    found = [f"step {facts['step']:,}", f"loss {facts['loss']:.3f}",
-             None if bits is None else f"{bits:.3f} bits per byte", f"{facts['tokens_per_second']:,.0f} tokens/s",
-             None if left is None else f"{left:,.0f} s left"]
-    return ", ".join(text for text in found if text)
+    """`step 12, loss 2.345, 1.987 bits per byte, 12,345 tokens/s, 95 s left`, as far as there are such facts."""
+    spoken = {"step": "step {:,}", "loss": "loss {:.3f}", "bits_per_byte": "{:.3f} bits per byte",
+              "tokens_per_second": "{:,.0f} tokens/s", "words_per_second": "{:,.0f} words/s",
+              "seconds_left": "{:,.0f} s left"}
+    return ", ".join(text.format(facts[name]) for name, text in spoken.items() if facts.get(name) is not None)
 
 
 class _Follower(logging.Handler):

@@ -13,7 +13,7 @@ from chainrule.counting.mixture import Mixture, fit_weights
 from chainrule.errors import OptionError, UsageError
 from chainrule.evaluation.scoring import token_log_probs
 from chainrule.jobs import Job, Trained
-from chainrule.protocols import Tokenizer
+from chainrule.protocols import LanguageModel, Tokenizer
 from chainrule.recipe import Recipe
 from chainrule.registry import part
 from chainrule.runs import LoadedRun, load
@@ -77,6 +77,8 @@ def _loaded(paths: list[str]) -> list[LoadedRun]:
     if len(paths) < 2:
         raise OptionError("model.members", paths, "two run folders or more", "Say model.members=[runs/a,runs/b].")
     members = [load(path) for path in paths]
+    for member in members:
+        member.offering(LanguageModel, "a mixture")
     first: Any = members[0]
     for member in members[1:]:
         other: Any = member

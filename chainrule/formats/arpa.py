@@ -38,7 +38,7 @@ class Arpa:
         if run.tokenizer.keeps_space:
             log.info(f"ARPA holds no tokenizer: what reads this file must be given {run.tokenizer.name} tokens, cut as "
                      f"{run.path / TOKENIZER} says.")
-        return {"ngrams": write_arpa(run.model.table, run.tokenizer.token, path)}  # type: ignore[attr-defined]
+        return {"ngrams": write_arpa(run.model.table, run.tokenizer.token, path)}
 
     def import_run(self, path: Path, out: Path, *, replace: bool) -> dict[str, Any]:
         from chainrule.families.ngram import WEIGHTS

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chainrule.strict_yaml import dump_yaml
 
+USES = ('generate {run} --prompt "..."', "evaluate {run} --data your.txt")  # of a language model
 
-def model_card(recipe: Mapping[str, Any], report: Mapping[str, Any], recipe_yaml: str) -> str:
-    """A model card in Markdown; its head is the metadata that model hubs read."""
+
+def model_card(recipe: Mapping[str, Any], report: Mapping[str, Any], recipe_yaml: str,
+               uses: Sequence[str] = USES) -> str:
+    """A model card in Markdown; its head is the metadata that model hubs read. `uses` are commands for the run."""
     head = dump_yaml({"library_name": "chainrule", "tags": ["language-model", recipe["family"]]})
+    commands = "\n".join(f"chainrule {use.format(run='THIS_FOLDER')}" for use in uses)
     title = recipe.get("description") or f"A {recipe['family']} model"
     return f"""---
 {head}---
@@ -21,8 +25,7 @@ A `{recipe["family"]}` model over `{recipe["tokenizer"]["name"]}` tokens, made w
 [chainrule](https://pypi.org/project/chainrule/). The folder is the model: `MANIFEST.json` has the SHA-256 of each file.
 
 ```
-chainrule generate THIS_FOLDER --prompt "..."
-chainrule evaluate THIS_FOLDER --data your.txt
+{commands}
 chainrule verify THIS_FOLDER
 ```
 

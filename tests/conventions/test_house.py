@@ -13,6 +13,7 @@ HOUSE = [  # from the top; the rooms of one floor may import each other
     {"text"},
     {"runs"},
     {"counting"},
+    {"vectors"},
     {"parts"},
     {"models"},
     {"tasks", "training"},

@@ -1,0 +1,39 @@
+"""`chainrule neighbors RUN WORD`: the words that are most alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from chainrule.cli.console import Json, emit, table
+
+
+def neighbors(
+    run: Annotated[Path, typer.Argument(help="A run folder with word vectors.")],
+    words: Annotated[list[str], typer.Argument(help="Words; several are added up.")],
+    minus: Annotated[list[str] | None, typer.Option(help="A word to take away; repeatable.")] = None,
+    topn: Annotated[int, typer.Option(min=1, help="How many neighbors.")] = 10,
+    restrict_vocab: Annotated[int | None, typer.Option(min=1, help="Search only so many most frequent words.")] = None,
+    json: Json = False,
+) -> None:
+    """List the words nearest to a word, by the cosine of their vectors.
+
+    Examples:
+
+        chainrule neighbors runs/vectors king
+        chainrule neighbors runs/vectors king woman --minus man --topn 3
+    """
+    from chainrule.protocols import WordVectors
+    from chainrule.runs import load
+
+    vectors = load(run).offering(WordVectors, "neighbors")
+    found = vectors.most_similar(words, minus or (), topn=topn, restrict_vocab=restrict_vocab)
+    rows = [{"word": word, "cosine": cosine} for word, cosine in found]
+    emit({"run": str(run), "words": words, "minus": minus or [], "neighbors": rows}, json, show)
+
+
+def show(found: dict[str, Any]) -> None:
+    """A table of words and cosines."""
+    table(["word", "cosine"], [(row["word"], f"{row['cosine']:.4f}") for row in found["neighbors"]])

@@ -1,0 +1,158 @@
+"""The family of word vectors: skip-gram, CBOW, subwords, GloVe, PPMI and graph walks, on one store."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from chainrule.errors import DataError, OptionError, UsageError
+from chainrule.jobs import Job, Trained
+from chainrule.protocols import Tokenizer
+from chainrule.recipe import Recipe
+from chainrule.registry import build, part
+from chainrule.runs import LoadedRun, load
+from chainrule.schema import PartOf
+from chainrule.storage.tensors import open_tensors, save_tensors
+from chainrule.threads import cores
+from chainrule.vectors.continuing import by_new_rows, check_same, joined_text
+from chainrule.vectors.phrases import join_phrases
+from chainrule.vectors.plan import Plan
+from chainrule.vectors.reopening import vectors_of
+from chainrule.vectors.store import Vectors
+from chainrule.vectors.text import Source, Text, checked
+
+WEIGHTS, METHODS = "model.safetensors", "vectors/methods"
+frozen = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+log = logging.getLogger("chainrule")
+
+
+class Phrases(BaseModel):
+    """Pairs of words that become one: see `chainrule.vectors.phrases`."""
+
+    model_config = frozen
+
+    passes: int = Field(default=0, ge=0, le=8)  # a second pass joins pairs to longer phrases
+    threshold: float = Field(default=100.0, gt=0)
+    discount: float = Field(default=5.0, ge=0)
+
+
+@part
+class VectorsFamily:
+    """Word vectors: a vector for each word, near where words are alike."""
+
+    uses = ("neighbors {run} WORD", "analogy {run} man woman king")
+
+    class Options(BaseModel):
+        """What a recipe's `model` section may say."""
+
+        model_config = frozen
+
+        dimension: int = Field(default=100, ge=1)
+        window: int = Field(default=5, ge=1, le=1000)
+        method: Annotated[dict[str, Any], PartOf(METHODS)] = {"name": "skipgram"}
+        phrases: Phrases = Phrases()
+        initial: str | None = None  # a run of the same method that training goes on from
+
+    class Training(BaseModel):
+        """What a recipe's `training` section may say; null is the method's usual value, or that it has none."""
+
+        model_config = frozen
+
+        epochs: int | None = Field(default=None, ge=1)
+        alpha: float | None = Field(default=None, gt=0)
+        min_alpha: float | None = Field(default=None, ge=0)
+        sample: float | None = Field(default=None, ge=0)
+        threads: int | None = Field(default=None, ge=1)  # all processors; 1 makes every run with a seed the same
+
+    @staticmethod
+    def train(job: Job) -> Trained:
+        recipe: Any = job.recipe
+        if job.valid is not None:
+            raise UsageError("word vectors are not measured on a text: leave out --valid and split.valid, and measure "
+                             "them with chainrule evaluate RUN --data questions-words.txt.")
+        method: Any = build(METHODS, recipe.model.method)
+        assert job.corpus is not None
+        source = Source(job.corpus, build("text/tokenizers", recipe.tokenizer), recipe.text, recipe.seed)
+        plan = plan_of(recipe, method, job.show)
+        with job.timed("reading"):
+            earlier = _earlier(recipe, method)
+            text = _read(source, method, recipe, earlier)
+        before = None if earlier is None else by_new_rows(_tensors(earlier.path), earlier.tokenizer, text)
+        with job.timed("training"):
+            learned = method.learn(text, plan, before)
+        tensors = {**learned.tensors, "counts": text.counts}
+        report = {"method": recipe.model.method["name"], "vocabulary": text.vocabulary_size, "words": text.tokens,
+                  "dimension": learned.tensors["vectors"].shape[1], **learned.facts}
+        return Trained(text.tokenizer, vectors_of(tensors, text.tokenizer),  # type: ignore[arg-type]
+                       lambda folder: save_tensors(folder / WEIGHTS, tensors), report, recipe=settled(recipe, method))
+
+    @staticmethod
+    def load(folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> Vectors:
+        return vectors_of(_tensors(folder), tokenizer)
+
+    @staticmethod
+    def evaluate(run: LoadedRun, data: str | Path | Sequence[str | Path]) -> dict[str, Any]:
+        """Each file by the part of vectors/evaluations that recognizes it."""
+        from chainrule.vectors.evaluating import evaluate
+
+        return evaluate(run.model, [data] if isinstance(data, str | Path) else list(data))
+
+
+def plan_of(recipe: Any, method: Any, show: Any = None) -> Plan:
+    """The options of a recipe, with the method's usual values for those left open; options it has not are refused."""
+    given = {name: value for name, value in recipe.training if value is not None and name != "threads"}
+    for name in given:
+        if name not in method.usual:
+            raise OptionError(f"training.{name}", given[name], "null",
+                              f"The method {recipe.model.method['name']} has no such option.")
+    plan = {**method.usual, **given}
+    if plan.get("min_alpha", 0) > plan.get("alpha", 1):
+        raise OptionError("training.min_alpha", plan["min_alpha"], f"at most training.alpha, {plan['alpha']}")
+    return Plan(dimension=recipe.model.dimension, window=recipe.model.window,
+                threads=recipe.training.threads or cores(), seed=recipe.seed, show=show, **plan)
+
+
+def settled(recipe: Any, method: Any) -> Any:
+    """The recipe with the values that were used; the number of threads stays the machine's own."""
+    given = {name: value for name, value in recipe.training if value is not None}
+    training = recipe.training.model_copy(update={**method.usual, **given})
+    return recipe.model_copy(update={"training": training})
+
+
+def _read(source: Source, method: Any, recipe: Any, earlier: LoadedRun | None) -> Text:
+    options = recipe.model
+    if earlier is not None:
+        if options.phrases.passes:
+            raise OptionError("model.phrases.passes", options.phrases.passes, "0 where model.initial is given",
+                              "Join the phrases in the text first.")
+        text = joined_text(source, earlier.tokenizer, _tensors(earlier.path)["counts"])
+        if not text.tokens:
+            raise DataError(f"{source.corpus.name}: none of its words is in the vocabulary.")
+        return text
+    text = method.read(source)
+    for number in range(options.phrases.passes):
+        text, found = join_phrases(text, threshold=options.phrases.threshold, discount=options.phrases.discount,
+                                   min_count=recipe.tokenizer.get("min_count", 1))
+        log.info(f"phrases, pass {number + 1}: {found:,} pairs of words are joined.")
+    return checked(text, source.corpus.name)
+
+
+def _earlier(recipe: Any, method: Any) -> LoadedRun | None:
+    if recipe.model.initial is None:
+        return None
+    run = load(recipe.model.initial)
+    if run.recipe.family != recipe.family:
+        raise UsageError(f"{run.path}: of the family {run.recipe.family}, expected {recipe.family}.")
+    if not method.continues:
+        raise OptionError("model.initial", recipe.model.initial, "null",
+                          f"The method {recipe.model.method['name']} begins anew each time.")
+    check_same(str(run.path), run.recipe.model, recipe.model)
+    return run
+
+
+def _tensors(folder: Path) -> dict[str, Any]:
+    return open_tensors(folder / WEIGHTS)

@@ -1,0 +1,104 @@
+"""What hidden vectors are taught: by noise words, a tree or the whole softmax; equals chainrule.vectors.plain."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from chainrule.kernels.vectors_blocks import (
+    add_four,
+    add_products,
+    add_row,
+    clear,
+    copy_row,
+    inner_product,
+    inner_products,
+    logistic,
+)
+
+ZERO, ONE = np.float32(0), np.float32(1)
+
+
+@njit(cache=True, nogil=True)
+def push_apart(hidden, rows, weights, noise, shared, table, scores, turned, change, noise_change):
+    """Noise words, the same for the whole block: −α w_i σ(h_i · n_k) for each, as three small matrix products.
+
+    `turned` is the transpose of `scores`; both have rows of zeros up to a multiple of eight.
+    """
+    inner_products(hidden, noise, rows, shared, scores)
+    for i in range(rows):
+        for k in range(shared):
+            scores[i, k] = -weights[i] * logistic(table, scores[i, k])
+            turned[k, i] = scores[i, k]
+    for i in range(rows, (rows + 7) // 8 * 8):
+        for k in range(shared):
+            turned[k, i] = ZERO
+    add_products(change, scores, noise, rows, shared)
+    clear(noise_change, 0, shared)
+    add_products(noise_change, turned, hidden, shared, rows)
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def pull_together(hidden, i, targets, low, high, own, alpha, table, change, target_change):
+    """The words that are really there, rows low to high of `targets` but for `own`: α (1 − σ(h · o)) for each."""
+    j = low
+    while high - j > 1:
+        s0 = s1 = s2 = s3 = ZERO
+        for d in range(hidden.shape[1]):
+            h = hidden[i, d]
+            s0 += h * targets[j, d]
+            s1 += h * targets[j + 1, d]
+            s2 += h * targets[j + 2, d]
+            s3 += h * targets[j + 3, d]
+        g0 = ZERO if j == own else alpha * (ONE - logistic(table, s0))
+        g1 = ZERO if j + 1 == own else alpha * (ONE - logistic(table, s1))
+        g2 = ZERO if j + 2 == own or j + 2 >= high else alpha * (ONE - logistic(table, s2))
+        g3 = ZERO if j + 3 == own or j + 3 >= high else alpha * (ONE - logistic(table, s3))
+        add_four(change, i, targets, j, g0, g1, g2, g3)
+        if g0 != ZERO:
+            add_row(target_change, j, hidden, i, g0)
+        if g1 != ZERO:
+            add_row(target_change, j + 1, hidden, i, g1)
+        if g2 != ZERO:
+            add_row(target_change, j + 2, hidden, i, g2)
+        if g3 != ZERO:
+            add_row(target_change, j + 3, hidden, i, g3)
+        j += 4
+    if j < high and j != own:
+        g = alpha * (ONE - logistic(table, inner_product(hidden, i, targets, j)))
+        add_row(change, i, targets, j, g)
+        add_row(target_change, j, hidden, i, g)
+
+
+@njit(cache=True, nogil=True)
+def down_the_tree(hidden, i, nodes, codes, alpha, table, outputs, change, before):
+    """p(w|h) = Π σ(±h · n) over the nodes n on the way to w; each is moved by α (1 − code − σ(h · n))."""
+    for step in range(len(nodes)):
+        node = nodes[step]
+        g = alpha * (ONE - np.float32(codes[step]) - logistic(table, inner_product(hidden, i, outputs, node)))
+        copy_row(before, 0, outputs, node)
+        add_row(outputs, node, hidden, i, g)
+        add_row(change, i, before, 0, g)
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def whole_softmax(hidden, i, words, own, alpha, outputs, change, chances):
+    """p(w|h) = exp(h · o_w) / Σ_v exp(h · o_v), all of it: each output is moved by α (count − total · p)."""
+    largest, total, pairs = np.float32(-np.inf), ZERO, ZERO
+    for v in range(len(outputs)):
+        chances[v] = inner_product(hidden, i, outputs, v)
+        largest = max(largest, chances[v])
+    for v in range(len(outputs)):
+        chances[v] = np.exp(chances[v] - largest)
+        total += chances[v]
+    for j in range(len(words)):
+        if j != own:
+            pairs += ONE
+    for v in range(len(outputs)):
+        chances[v] = -alpha * pairs * chances[v] / total
+    for j in range(len(words)):
+        if j != own:
+            chances[words[j]] += alpha
+    for v in range(len(outputs)):
+        add_row(change, i, outputs, v, chances[v])
+        add_row(outputs, v, hidden, i, chances[v])

@@ -1,0 +1,151 @@
+"""One chunk of text through skip-gram or CBOW, without the GIL; equals chainrule.vectors.plain.learn_chunk.
+
+As pWord2Vec (Ji et al. 2016, arXiv:1604.04661) does for one window, a block of centers shares its noise words, so that
+inner products become small matrix products. All rows of a block are read first and written last.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from chainrule.kernels.vectors_blocks import add_row, clear, copy_row, gather, scatter
+from chainrule.kernels.vectors_losses import down_the_tree, pull_together, push_apart, whole_softmax
+from chainrule.kernels.vectors_reading import draw, read_words
+
+BLOCK = 32  # centers that share their noise words
+NEGATIVE_SAMPLING, HIERARCHICAL_SOFTMAX, SOFTMAX = 0, 1, 2
+ONE = np.float32(1)
+
+
+@njit(cache=True, nogil=True)
+def learn_chunk(ids, row_of, keep, window, alpha, seed, from_context, loss, inputs, outputs, bag_starts, bag_members,
+                chances, others, negative, shared, path_starts, path_nodes, path_codes, table):
+    """Moves inputs and outputs along the gradient of every window in the ids; gives the number of words read."""
+    state = np.array([seed], np.uint64)
+    words, lows, highs = np.empty(len(ids), np.int64), np.empty(len(ids), np.int64), np.empty(len(ids), np.int64)
+    kept, seen = read_words(ids, row_of, keep, window, state, words, lows, highs)
+    width, halo = inputs.shape[1], BLOCK + 2 * window + 4
+    hidden, change = np.zeros((halo, width), np.float32), np.zeros((halo, width), np.float32)
+    around, around_change = np.zeros((halo, width), np.float32), np.zeros((halo, width), np.float32)
+    noise, noise_change = np.zeros((shared, width), np.float32), np.zeros((shared, width), np.float32)
+    scores, turned = np.zeros((BLOCK, shared), np.float32), np.zeros((shared, BLOCK), np.float32)
+    drawn = np.empty(shared, np.int64)
+    sizes, weights = np.zeros(halo, np.int64), np.zeros(BLOCK, np.float32)
+    logits, before = np.empty(len(outputs) if loss == SOFTMAX else 0, np.float32), np.zeros((1, width), np.float32)
+    for first in range(0, kept, BLOCK):
+        last = min(first + BLOCK, kept)
+        low, high = max(first - window, 0), min(last + window, kept)
+        read_hidden(inputs, bag_starts, bag_members, words, lows, highs, first, last, low, high, from_context,
+                    hidden, around, around_change, sizes)
+        clear(hidden, last - first, (last - first + 7) // 8 * 8)
+        clear(change, 0, last - first)
+        if loss == NEGATIVE_SAMPLING:
+            draw(chances, others, state, drawn)
+            for k in range(shared):
+                copy_row(noise, k, outputs, drawn[k])
+            for i in range(last - first):
+                pairs = highs[first + i] - lows[first + i] - 1
+                pairs = min(pairs, 1) if from_context else pairs
+                weights[i] = alpha * np.float32(negative) * np.float32(pairs) / np.float32(shared)
+            push_apart(hidden, last - first, weights, noise, shared, table, scores, turned, change, noise_change)
+            teach_pairs(outputs, words, lows, highs, first, last, low, high, from_context, alpha, table,
+                        hidden, around, change, around_change)
+            for k in range(shared):
+                add_row(outputs, drawn[k], noise_change, k, ONE)
+        else:
+            for i in range(last - first):
+                center = first + i
+                if highs[center] - lows[center] == 1:  # a word alone
+                    continue
+                begin, end = (center, center + 1) if from_context else (lows[center], highs[center])
+                own = -1 if from_context else center - begin
+                if loss == SOFTMAX:
+                    whole_softmax(hidden, i, words[begin:end], own, alpha, outputs, change, logits)
+                else:
+                    for j in range(begin, end):
+                        if j - begin != own:
+                            path = slice(path_starts[words[j]], path_starts[words[j] + 1])
+                            down_the_tree(hidden, i, path_nodes[path], path_codes[path], alpha, table, outputs, change,
+                                          before)
+        write_hidden(inputs, bag_starts, bag_members, words, lows, highs, first, last, low, high, from_context,
+                     change, around_change)
+    return seen
+
+
+@njit(cache=True, nogil=True)
+def read_hidden(inputs, starts, members, words, lows, highs, first, last, low, high, from_context, hidden, around,
+                sums, sizes):
+    """Skip-gram: the mean of a center's rows. CBOW: the mean of the rows of the words around it."""
+    if not from_context:
+        gather(inputs, starts, members, words[first:last], hidden)
+        if len(starts):
+            for i in range(last - first):
+                divide(hidden, i, np.float32(starts[words[first + i] + 1] - starts[words[first + i]]))
+        return
+    gather(inputs, starts, members, words[low:high], around)
+    sum_windows(around, starts, words, lows, highs, first, last, low, high, hidden, sums, sizes)
+
+
+@njit(cache=True, nogil=True)
+def sum_windows(around, starts, words, lows, highs, first, last, low, high, hidden, sums, sizes):
+    """The mean over each window without its middle, from running sums: the same work for any width of window."""
+    sizes[0] = 0
+    clear(sums, 0, 1)
+    for j in range(high - low):
+        word = words[low + j]
+        sizes[j + 1] = sizes[j] + (starts[word + 1] - starts[word] if len(starts) else 1)
+        for d in range(sums.shape[1]):
+            sums[j + 1, d] = sums[j, d] + around[j, d]
+    for i in range(last - first):
+        begin, end, own = lows[first + i] - low, highs[first + i] - low, first + i - low
+        rows = sizes[end] - sizes[begin] - (sizes[own + 1] - sizes[own])
+        share = np.float32(1) / np.float32(max(rows, 1))
+        for d in range(hidden.shape[1]):
+            hidden[i, d] = (sums[end, d] - sums[begin, d] - around[own, d]) * share
+
+
+@njit(cache=True, nogil=True)
+def divide(table, row, by):
+    """table[row] /= by, where by is not 0"""
+    if by > 1:
+        for d in range(table.shape[1]):
+            table[row, d] /= by
+
+
+@njit(cache=True, nogil=True)
+def teach_pairs(outputs, words, lows, highs, first, last, low, high, from_context, alpha, table, hidden, around, change,
+                around_change):
+    """Skip-gram: every word around a center. CBOW: the center itself."""
+    begin, end = (first, last) if from_context else (low, high)
+    for j in range(begin, end):
+        copy_row(around, j - begin, outputs, words[j])
+    clear(around_change, 0, end - begin)
+    for i in range(last - first):
+        center = first + i
+        if from_context:
+            if highs[center] - lows[center] > 1:
+                pull_together(hidden, i, around, i, i + 1, -1, alpha, table, change, around_change)
+        else:
+            pull_together(hidden, i, around, lows[center] - begin, highs[center] - begin, center - begin, alpha, table,
+                          change, around_change)
+    for j in range(begin, end):
+        add_row(outputs, words[j], around_change, j - begin, ONE)
+
+
+@njit(cache=True, nogil=True)
+def write_hidden(inputs, starts, members, words, lows, highs, first, last, low, high, from_context, change,
+                 around_change):
+    """Every row that a hidden vector was the mean of takes the whole change, as in word2vec and fastText."""
+    if not from_context:
+        scatter(inputs, starts, members, words[first:last], change)
+        return
+    clear(around_change, 0, high - low + 1)
+    for i in range(last - first):  # a window's first row begins to take the change, the row after its last ends it
+        add_row(around_change, lows[first + i] - low, change, i, ONE)
+        add_row(around_change, highs[first + i] - low, change, i, -ONE)
+    for j in range(1, high - low):
+        add_row(around_change, j, around_change, j - 1, ONE)
+    for i in range(last - first):
+        add_row(around_change, first + i - low, change, i, -ONE)
+    scatter(inputs, starts, members, words[low:high], around_change)

@@ -1,0 +1,3 @@
+"""How word vectors are measured: one kind of test file a part."""
+
+PARTS = "evaluation of word vectors"

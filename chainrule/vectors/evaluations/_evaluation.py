@@ -1,0 +1,38 @@
+"""What a test of word vectors does: it knows its files, and measures vectors on one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from chainrule.text.corpora.blocks import lines
+from chainrule.vectors.store import Vectors
+
+SIZE = 1 << 20  # bytes read at a time
+
+
+class Evaluation(Protocol):
+    """What a file in chainrule/vectors/evaluations/ marks as its part."""
+
+    @staticmethod
+    def recognizes(path: Path) -> bool:
+        """Whether the file looks like one of this kind."""
+        ...
+
+    def measure(self, vectors: Vectors, path: Path) -> dict[str, Any]:
+        """The scores; what could not be asked because a word is unknown is counted, never hidden."""
+        ...
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines with text on them, less comments that begin with #."""
+    for number, line in lines(path, size=SIZE, errors="strict"):
+        text = line.decode().strip()
+        if text and not text.startswith("#"):
+            yield number, text
+
+
+def row_of(vectors: Vectors, word: str) -> int:
+    """The word's row, spelled as it is or in lower case; −1 where it has none."""
+    return vectors.rows.get(word, vectors.rows.get(word.lower(), -1))

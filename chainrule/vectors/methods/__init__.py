@@ -1,0 +1,3 @@
+"""How word vectors are learned: one method a file."""
+
+PARTS = "method for word vectors"

@@ -1,0 +1,63 @@
+"""What skip-gram and CBOW have in common, with or without subwords."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from chainrule.errors import OptionError
+from chainrule.vectors.methods._method import Learned, Tensors
+from chainrule.vectors.plan import Plan, padded
+from chainrule.vectors.text import Source, Text, read_text
+from chainrule.vectors.windows import Objective, Tables, fresh, learn, own_rows
+
+LARGEST = 20_000  # words for which the whole softmax is bearable
+
+
+class WindowMethod:
+    """A method whose vectors are the inputs of an `Objective`."""
+
+    usual: ClassVar[Mapping[str, float]] = {"epochs": 5, "alpha": 0.025, "min_alpha": 0.0001, "sample": 0.001}
+    continues: ClassVar[bool] = True
+    objective: Objective
+
+    def read(self, source: Source) -> Text:
+        return read_text(source)
+
+    def learn(self, text: Text, plan: Plan, before: Tensors | None) -> Learned:
+        check_size(text, self.objective)
+        bags = own_rows(text.vocabulary_size)
+        tables = fresh(text, plan, self.objective, bags)
+        if before is not None:
+            tables = _continued(before, tables, plan)
+        facts = learn(text, plan, self.objective, bags, tables)
+        d = plan.dimension
+        return Learned({"vectors": tables.inputs[:, :d], "outputs": tables.outputs[:, :d]}, facts)
+
+
+def objective_of(*, from_context: bool, loss: str, negative: int, ns_exponent: float, where: str) -> Objective:
+    """The options, checked."""
+    if loss == "negative_sampling" and negative < 1:
+        raise OptionError(f"{where}.negative", negative, "at least 1", f"Or say {where}.loss=hierarchical_softmax.")
+    return Objective(from_context, loss, negative, ns_exponent)
+
+
+def check_size(text: Text, objective: Objective) -> None:
+    """The whole softmax takes time and memory for every word of the vocabulary at every word of the text."""
+    if objective.loss == "softmax" and text.vocabulary_size > LARGEST:
+        raise OptionError("model.method.loss", "softmax", f"another loss for {text.vocabulary_size:,} words",
+                          f"The whole softmax is for at most {LARGEST:,}; raise tokenizer.min_count, or take "
+                          "negative_sampling.")
+
+
+def _continued(before: Tensors, new: Tables, plan: Plan) -> Tables:
+    """An earlier run's rows; words that it did not have (rows of NaN) begin as new ones do."""
+    inputs, outputs = before["vectors"], before.get("outputs")
+    known = ~np.isnan(inputs[:, 0])
+    new.inputs[known, : plan.dimension] = inputs[known]
+    if outputs is not None and len(outputs) == len(new.outputs):
+        known = ~np.isnan(outputs[:, 0])
+        return Tables(new.inputs, padded(len(outputs), plan.dimension, np.where(known[:, None], outputs, 0)))
+    return new

@@ -1,0 +1,148 @@
+"""Skip-gram and CBOW in NumPy, written from the equations: slow, and what the kernels must equal on one thread.
+
+Negative sampling (Mikolov et al. 2013, arXiv:1310.4546, eq. 4) maximizes, for a hidden vector h and a word o near it,
+
+    ln σ(h · o) + k E_{n ~ noise} ln σ(−h · n).
+
+A block of centers shares its noise words, each of which then stands for (k · pairs of the center) / shared draws.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from chainrule.vectors.huffman import Tree, huffman
+from chainrule.vectors.noise import keep_table, noise_table
+from chainrule.vectors.plan import Plan
+from chainrule.vectors.text import UNIT_ENDS, Text
+from chainrule.vectors.windows import Bags, Objective, Tables
+
+BLOCK = 32  # as in the kernel
+Windows = list[tuple[int, list[int]]]  # each center's place, and the places around it
+
+
+class Draws:
+    """The same random numbers as the kernels': xorshift, Marsaglia 2003."""
+
+    def __init__(self, seed: int):
+        self.state = int(seed)
+
+    def next(self) -> int:
+        x = self.state
+        x ^= x << 13 & 2**64 - 1
+        x ^= x >> 7
+        x ^= x << 17 & 2**64 - 1
+        self.state = x
+        return x
+
+    def row(self, chances: np.ndarray, others: np.ndarray) -> int:
+        """One draw by Walker's alias method."""
+        x = self.next()
+        row = (x >> 33) % len(chances)
+        return row if x % 2**32 < chances[row] else int(others[row])
+
+
+def read_words(text: Text, ids: np.ndarray, plan: Plan, draws: Draws) -> tuple[np.ndarray, Windows]:
+    """The words that subsampling keeps, and each one's window."""
+    keep = keep_table(text.counts, plan.sample)
+    words: list[int] = []
+    units, reaches = [], []
+    unit = 0
+    for row in text.row_of[ids].tolist():
+        unit += row == UNIT_ENDS
+        if row >= 0:
+            x = draws.next()
+            if x >> 32 <= keep[row]:
+                words.append(row)
+                units.append(unit)
+                reaches.append(1 + x % 2**32 % plan.window)
+    places = range(len(words))
+    windows = [(i, [j for j in places[max(0, i - reaches[i]) : i + reaches[i] + 1] if j != i and units[j] == units[i]])
+               for i in places]
+    return np.array(words, np.int64), windows
+
+
+def learn_chunk(text: Text, ids: np.ndarray, plan: Plan, objective: Objective, bags: Bags, tables: Tables, *,
+                seed: int, alpha: float) -> None:
+    """Trains the tables in place on one stretch of ids."""
+    draws = Draws(seed)
+    words, windows = read_words(text, ids, plan, draws)
+    noise = noise_table(text.counts, objective.ns_exponent)
+    tree = huffman(text.counts) if objective.loss == "hierarchical_softmax" else None
+    for first in range(0, len(words), BLOCK):
+        block = windows[first : first + BLOCK]
+        drawn = [draws.row(*noise) for _ in range(objective.shared)] if objective.loss == "negative_sampling" else []
+        learn_block(words, block, objective, bags, tables, np.array(drawn, np.int64), alpha=alpha, tree=tree)
+
+
+def learn_block(words: np.ndarray, block: Windows, objective: Objective, bags: Bags, tables: Tables,
+                drawn: np.ndarray, *, alpha: float, tree: Tree | None = None) -> None:
+    """All hidden vectors are read before any row is written."""
+    sources = [[words[j] for j in around] if objective.from_context else [words[i]] for i, around in block]
+    targets = [([words[i]] if around else []) if objective.from_context else [words[j] for j in around]
+               for i, around in block]
+    rows = [[row for word in each for row in rows_of(bags, word)] for each in sources]
+    hidden = np.stack([tables.inputs[each].mean(0) if each else np.zeros_like(tables.inputs[0]) for each in rows])
+    match objective.loss:
+        case "negative_sampling":
+            change = negative_sampling(hidden, targets, drawn, tables.outputs, objective.negative, alpha)
+        case "hierarchical_softmax":
+            assert tree is not None
+            change = hierarchical_softmax(hidden, targets, tree, tables.outputs, alpha)
+        case _:
+            change = softmax(hidden, targets, tables.outputs, alpha)
+    for each, moved in zip(rows, change, strict=True):
+        np.add.at(tables.inputs, each, moved)
+
+
+def rows_of(bags: Bags, word: int) -> list[int]:
+    """The rows that a word's vector is the mean of."""
+    return bags.members[bags.starts[word] : bags.starts[word + 1]].tolist() if len(bags.starts) else [int(word)]
+
+
+def negative_sampling(hidden: np.ndarray, targets: Any, drawn: np.ndarray, outputs: np.ndarray, negative: int,
+                      alpha: float) -> np.ndarray:
+    """Moves the outputs; gives what the hidden vectors should move by: three products of matrices, and the pairs."""
+    noise, near = outputs[drawn], [outputs[each] for each in targets]
+    weights = np.array([alpha * negative * len(each) / max(len(drawn), 1) for each in targets])
+    scores = -weights[:, None] * logistic(hidden @ noise.T)
+    change = scores @ noise
+    np.add.at(outputs, drawn, scores.T @ hidden)
+    for i, each in enumerate(targets):
+        pull = alpha * (1 - logistic(near[i] @ hidden[i]))
+        change[i] += pull @ near[i]
+        np.add.at(outputs, each, np.outer(pull, hidden[i]))
+    return change
+
+
+def hierarchical_softmax(hidden: np.ndarray, targets: Any, tree: Tree, outputs: np.ndarray, alpha: float) -> np.ndarray:
+    """p(w|h) = Π_n σ((1 − 2 code_n) h · n) over the nodes on w's way: Morin & Bengio 2005; one pair after another."""
+    change = np.zeros_like(hidden)
+    for i, each in enumerate(targets):
+        for word in each:
+            path = slice(tree.starts[word], tree.starts[word + 1])
+            nodes = tree.nodes[path]
+            pull = alpha * (1 - tree.codes[path] - logistic(outputs[nodes] @ hidden[i]))
+            change[i] += pull @ outputs[nodes]
+            outputs[nodes] += np.outer(pull, hidden[i])
+    return change
+
+
+def softmax(hidden: np.ndarray, targets: Any, outputs: np.ndarray, alpha: float) -> np.ndarray:
+    """p(w|h) = exp(h · o_w) / Σ_v exp(h · o_v): the textbook's skip-gram; one center after another."""
+    change = np.zeros_like(hidden)
+    for i, each in enumerate(targets):
+        scores = outputs @ hidden[i]
+        chances = np.exp(scores - scores.max())
+        pull = -alpha * len(each) * chances / chances.sum()
+        np.add.at(pull, each, alpha)
+        change[i] = pull @ outputs
+        outputs += np.outer(pull, hidden[i])
+    return change
+
+
+def logistic(x: np.ndarray) -> np.ndarray:
+    """σ(x)"""
+    return 1 / (1 + np.exp(-x))

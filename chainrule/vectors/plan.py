@@ -1,0 +1,74 @@
+"""How vectors are trained: their size, the steps, the threads, and who is told how far it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The options that methods share, with word2vec's names."""
+
+    dimension: int = 100
+    window: int = 5
+    epochs: int = 5
+    alpha: float = 0.025  # the first step; the last is min_alpha, linearly between
+    min_alpha: float = 0.0001
+    sample: float = 0.001  # frequent words are left out at random: Mikolov et al. 2013; 0 keeps all
+    threads: int = 1
+    seed: int = 0
+    show: Callable[[Mapping[str, Any]], None] | None = None
+
+    def alpha_at(self, share: float) -> float:
+        """The step when a share of the work is done."""
+        return max(self.min_alpha, self.alpha - (self.alpha - self.min_alpha) * share)
+
+
+class Progress:
+    """Words done so far: for the step's size, and for the person who waits."""
+
+    def __init__(self, plan: Plan, total: float):
+        self.plan, self.total, self.done = plan, max(total, 1), 0
+        self.began = self.said = time.perf_counter()
+
+    @property
+    def share(self) -> float:
+        return min(1.0, self.done / self.total)
+
+    def add(self, words: int) -> None:
+        """Words that were trained on; at most ten times a second somebody is told."""
+        self.done += words
+        now = time.perf_counter()
+        if self.plan.show is not None and now - self.said > 0.1:
+            self.said = now
+            speed = self.done / (now - self.began)
+            self.plan.show({"progress": self.share, "words_per_second": speed,
+                            "seconds_left": max(0.0, self.total - self.done) / speed})
+
+    @property
+    def words_per_second(self) -> float:
+        return self.done / max(time.perf_counter() - self.began, 1e-9)
+
+
+def padded(count: int, dimension: int, like: np.ndarray | None = None) -> np.ndarray:
+    """(count, width) zeros that begin at a cache line; the width is rounded up, so that every row begins at one too."""
+    width = -(-dimension // 16) * 16
+    memory = np.zeros(count * width * 4 + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    table = memory[start : start + count * width * 4].view(np.float32).reshape(count, width)
+    if like is not None:
+        table[: len(like), : like.shape[1]] = like
+    return table
+
+
+def small_random(count: int, dimension: int, seed: int, stream: int) -> np.ndarray:
+    """(count, dimension) between −½/D and ½/D, as word2vec begins."""
+    draws = np.random.default_rng([seed, stream]).random((count, dimension), np.float32)
+    draws -= np.float32(0.5)
+    draws /= np.float32(dimension)
+    return draws

@@ -1,0 +1,123 @@
+"""Learning from windows: skip-gram and CBOW over threads that write to the same rows without asking (hogwild).
+
+Niu et al. 2011, arXiv:1106.5730: sparse updates seldom meet, and losing one of them does no harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from chainrule.threads import frozen
+from chainrule.vectors.huffman import Tree, huffman, no_tree
+from chainrule.vectors.noise import keep_table, noise_table
+from chainrule.vectors.plan import Plan, Progress, padded, small_random
+from chainrule.vectors.text import Text
+
+CHUNK = 20_000  # ids between two looks at the step's size
+LOSSES = ("negative_sampling", "hierarchical_softmax", "softmax")
+SHARING = 3  # a block's noise words for each that a single pair would have
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is predicted from what, and how the prediction is taught."""
+
+    from_context: bool  # CBOW: a word from the words around it; otherwise those from the word
+    loss: str = "negative_sampling"
+    negative: int = 5
+    ns_exponent: float = 0.75
+
+    @property
+    def shared(self) -> int:
+        """Noise words of a block, in eights."""
+        return -(-SHARING * self.negative // 8) * 8
+
+
+@dataclass(frozen=True)
+class Bags:
+    """The rows that a word's vector is the mean of: members[starts[w]:starts[w + 1]]; no starts: each its own."""
+
+    starts: np.ndarray
+    members: np.ndarray
+    rows: int  # of the table that members point into
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What is learned, each row padded to whole cache lines."""
+
+    inputs: np.ndarray
+    outputs: np.ndarray
+
+
+def own_rows(size: int) -> Bags:
+    """Every word has one row."""
+    return Bags(np.zeros(0, np.int64), np.zeros(0, np.int32), size)
+
+
+def fresh(text: Text, plan: Plan, objective: Objective, bags: Bags) -> Tables:
+    """Small random inputs, outputs of zero."""
+    outputs = text.vocabulary_size - (objective.loss == "hierarchical_softmax")
+    return Tables(padded(bags.rows, plan.dimension, small_random(bags.rows, plan.dimension, plan.seed, 0)),
+                  padded(outputs, plan.dimension))
+
+
+def learn(text: Text, plan: Plan, objective: Objective, bags: Bags, tables: Tables) -> dict[str, Any]:
+    """Trains the tables in place; facts for the report. One thread and a seed give the same bytes again."""
+    step = chunk_step(text, plan, objective, bags, tables)
+    step(frozen(text.ids[:0]), np.float32(0), np.uint64(1))  # compiles, or loads what was compiled before
+    progress, lock = Progress(plan, text.tokens * plan.epochs), Lock()
+
+    def work(piece: tuple[int, int, int]) -> None:
+        low, high, number = piece
+        read = step(frozen(text.ids[low:high]), np.float32(plan.alpha_at(progress.share)), seed_of(plan.seed, number))
+        with lock:
+            progress.add(read)
+
+    if plan.threads == 1:
+        for piece in _pieces(len(text.ids), plan.epochs):
+            work(piece)
+    else:
+        with ThreadPoolExecutor(plan.threads) as pool:
+            for _ in pool.map(work, _pieces(len(text.ids), plan.epochs)):  # raises what a worker raised
+                pass
+    return {"words_per_second": round(progress.words_per_second)}
+
+
+def chunk_step(text: Text, plan: Plan, objective: Objective, bags: Bags, tables: Tables) -> Any:
+    """step(ids, alpha, seed) → words read: the kernel with all that stays the same."""
+    from chainrule.kernels.vectors_blocks import logistic_table
+    from chainrule.kernels.vectors_training import learn_chunk
+
+    keep = keep_table(text.counts, plan.sample)
+    chances, others = noise_table(text.counts, objective.ns_exponent)
+    tree: Tree = huffman(text.counts) if objective.loss == "hierarchical_softmax" else no_tree()
+    table, loss = logistic_table(), LOSSES.index(objective.loss)
+
+    def step(ids: np.ndarray, alpha: np.float32, seed: np.uint64) -> int:
+        return learn_chunk(ids, text.row_of, keep, plan.window, alpha, seed, objective.from_context, loss,
+                           tables.inputs, tables.outputs, bags.starts, bags.members, chances, others,
+                           objective.negative, objective.shared, tree.starts, tree.nodes, tree.codes, table)
+
+    return step
+
+
+def _pieces(length: int, epochs: int) -> Iterator[tuple[int, int, int]]:
+    starts = range(0, length, CHUNK)
+    for epoch in range(epochs):
+        for number, low in enumerate(starts):
+            yield low, min(low + CHUNK, length), epoch * len(starts) + number
+
+
+def seed_of(seed: int, number: int) -> np.uint64:
+    """A chunk's own beginning for xorshift, never 0: splitmix64 (Steele et al. 2014) of the seed and its number."""
+    x = (seed * 0x9E3779B97F4A7C15 + (number + 1) * 0xD1B54A32D192ED03) % 2**64
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB % 2**64
+    return np.uint64((x ^ (x >> 31)) or 1)
