@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated, Any
 
 import typer
 
 from chainrule.cli.console import Json, emit, say, table
+from chainrule.cli.units import scaled_bytes, scaled_flops, spoken_seconds
 
 GUESSED = {"words": 10_000, "characters": 128}  # tokens, where only the text can tell
 
@@ -16,11 +18,13 @@ def cost(
     overrides: Annotated[list[str] | None, typer.Argument(metavar="path=value", help="Changes to it.")] = None,
     tokens: Annotated[float | None, typer.Option(help="Tokens to train on, in the place of the budget.")] = None,
     vocabulary: Annotated[int | None, typer.Option(help="Size of the vocabulary, where the text decides it.")] = None,
+    measure: Annotated[bool, typer.Option("--measure", help="Measure this machine's speed again.")] = False,
     json: Json = False,
 ) -> None:
     """Show parameters, arithmetic, memory and time of a model before it is trained.
 
-    Nothing is trained and no memory is taken; the speed of this machine is measured in seconds, and remembered.
+    Nothing is trained and no memory is taken; the speed of this machine is measured in seconds, and remembered for a
+    day. Other work on the machine slows it down: --measure measures it again.
 
     Examples:
 
@@ -42,7 +46,7 @@ def cost(
                 "text alone, and `chainrule train` reports them.")
         emit({"recipe": recipe, "family": resolved.family, "note": note}, json, lambda found: print(note))
         return
-    found = family.cost(resolved, vocabulary or _vocabulary(resolved.tokenizer), tokens)
+    found = family.cost(resolved, vocabulary or _vocabulary(resolved.tokenizer), tokens, measure=measure)
     emit({"recipe": recipe, "family": resolved.family, **found}, json, _show)
 
 
@@ -58,47 +62,34 @@ def _vocabulary(tokenizer: dict[str, Any]) -> int:
 
 
 def _show(found: dict[str, Any]) -> None:
-    rows = [(part["kind"], part["name"], part["times"], part["parameters"], _flops(part["forward"]),
-             _flops(part["training"])) for part in found["parts"]]
+    rows = [(part["kind"], part["name"], part["times"], part["parameters"], scaled_flops(part["forward"]),
+             scaled_flops(part["training"])) for part in found["parts"]]
     total = found["flops_per_token"]
-    rows.append(("all", "", 1, found["parameters"], _flops(total["forward"]), _flops(total["training"])))
+    rows.append(("all", "", 1, found["parameters"], scaled_flops(total["forward"]), scaled_flops(total["training"])))
     table(["part", "", "times", "parameters", "FLOPs/token", "in training"], rows)
     memory, cache, speed = found["training_bytes"], found["decoding_bytes"], found["speed"]
     lines = [("vocabulary, context", f"{found['vocabulary']:,} tokens, {found['context']:,} at a time"),
-             ("memory for training", f"{_bytes(memory['total'])}: " + ", ".join(
-                 f"{name} {_bytes(size)}" for name, size in memory.items() if name != "total")),
-             ("memory for decoding", f"{_bytes(cache['fixed'])} and {_bytes(cache['per_token'])} for each token"),
-             ("speed here", f"{_flops(speed['flops'])}FLOP/s, {speed['tokens']:,.4g} tokens/s ({speed['measured']})")]
+             ("memory for training", f"{scaled_bytes(memory['total'])}: " + ", ".join(
+                 f"{name} {scaled_bytes(size)}" for name, size in memory.items() if name != "total" and size)),
+             ("memory for decoding", f"{scaled_bytes(cache['fixed'])} and {scaled_bytes(cache['per_token'])} for each "
+                                     "token"),
+             ("speed here", f"{scaled_flops(speed['flops'])}FLOP/s, {speed['tokens']:,.4g} tokens/s "
+                            f"({speed['measured']}; measured {_ago(speed['when'])})")]
     lines += _run(found["run"]) if "run" in found else [("training", found["open"])]
     table(["", ""], lines)
 
 
+def _ago(when: float) -> str:
+    """`now`, `5 min ago; --measure measures again`"""
+    minutes = (time.time() - when) / 60
+    if minutes < 1:
+        return "now"
+    return f"{f'{minutes:.0f} min' if minutes < 120 else f'{minutes / 60:.0f} hours'} ago; --measure measures again"
+
+
 def _run(run: dict[str, Any]) -> list[tuple[str, str]]:
-    return [("training", f"{run['tokens']:,.4g} tokens, {_flops(run['flops'])}FLOP, {run['petaflop_days']:,.4g} "
+    return [("training", f"{run['tokens']:,.4g} tokens, {scaled_flops(run['flops'])}FLOP, {run['petaflop_days']:,.4g} "
                          "petaflop/s-days"),
-            ("by the rule 6ND", f"{_flops(run['flops_6nd'])}FLOP, {run['petaflop_days_6nd']:,.4g} petaflop/s-days"),
-            ("time here", _seconds(run["seconds"]))]
-
-
-def _flops(number: float) -> str:
-    """`2.37 M`, to stand before FLOP or under FLOPs."""
-    return _scaled(number, ("", "K", "M", "G", "T", "P", "E", "Z", "Y"), 1000.0)
-
-
-def _bytes(number: float) -> str:
-    return _scaled(number, ("B", "KB", "MB", "GB", "TB"), 1024.0)
-
-
-def _scaled(number: float, units: tuple[str, ...], step: float) -> str:
-    for unit in units:
-        if number < step or unit == units[-1]:
-            return f"{number:.3g} {unit}" if unit else f"{number:.3g}"
-        number /= step
-    raise AssertionError("units end")
-
-
-def _seconds(seconds: float) -> str:
-    for unit, size, limit in (("s", 1, 120), ("min", 60, 120), ("hours", 3600, 48), ("days", 86400, 730)):
-        if seconds < size * limit:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 31557600:,.3g} years"
+            ("by the rule 6ND", f"{scaled_flops(run['flops_6nd'])}FLOP, {run['petaflop_days_6nd']:,.4g} "
+                                "petaflop/s-days"),
+            ("time here", spoken_seconds(run["seconds"]))]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.cli.console import Json, emit, table
+from chainrule.cli.units import scaled_bytes
 
 EXTRAS = {"torch": {"extra": "neural", "adds": "every neural family"},
           "duckdb": {"extra": "scale", "adds": "parquet files and jsonl beyond memory"}}
@@ -74,18 +75,14 @@ def _show(found: dict[str, Any]) -> None:
         ("Python", f"{found['python']} ({found['implementation']}) on {found['system']} {found['machine']}"),
         ("packages", ", ".join(f"{name} {version}" for name, version in found["packages"].items())),
         ("processor", f"{found['processor']}, {found['cores']} cores, {found['threads']} threads used"),
-        ("memory", _bytes(found["memory"])),
-        ("disk free here", _bytes(found["disk_free"])),
-        ("cache", f"{cache['folder']}, {_bytes(cache['bytes'])}" + ("" if cache["writable"] else ", NOT writable")),
-        ("kernels", f"{kernels['compiled']} compiled, {_bytes(kernels['bytes'])}, in {kernels['folder']}"
+        ("memory", scaled_bytes(found["memory"])),
+        ("disk free here", scaled_bytes(found["disk_free"])),
+        ("cache", f"{cache['folder']}, {scaled_bytes(cache['bytes'])}"
+                  + ("" if cache["writable"] else ", NOT writable")),
+        ("kernels", f"{kernels['compiled']} compiled, {scaled_bytes(kernels['bytes'])}, in {kernels['folder']}"
                     + ("" if kernels["writable"] else ", NOT writable: they are compiled anew in every process")),
         ("GPU", ", ".join(found["gpu"]) or ("not looked for without torch" if "torch" in found["missing"] else "none")),
     ]
     rows += [(f"missing: {name}", f"would add {each['adds']}; pip install 'chainrule[{each['extra']}]'")
              for name, each in found["missing"].items()]
     table(["what", "found"], rows)
-
-
-def _bytes(size: int) -> str:
-    power = min(4, max(0, (size.bit_length() - 1) // 10))
-    return f"{size / 1024**power:,.{min(power, 1)}f} {('bytes', 'KB', 'MB', 'GB', 'TB')[power]}"

@@ -41,15 +41,22 @@ def train(
 def _show(report: dict[str, Any], out: Path) -> None:
     from chainrule.cli.console import table
 
-    table(["", ""], [(name, value) for name, value in _rows(report)])
+    table(["", ""], _rows(report))
+    for sentence in report.get("advice", ()):
+        print(f"\nnote: {sentence}")
     print(f"\nsaved in {out}. Next:")
     print(f"  chainrule evaluate {out} --data SPEC")
     print(f"  chainrule generate {out} --prompt \"...\"")
 
 
 def _rows(report: dict[str, Any]) -> list[tuple[str, str]]:
+    from chainrule.cli.summary import STEPPED, stepped
+
     rows = []
     for key, value in report.items():
+        if "steps" in report and key in STEPPED:
+            rows += stepped(report) if key == "steps" else []
+            continue
         match value:
             case dict() if key == "valid":
                 note = "" if value["bits_per_byte_comparable"] else " (not comparable: the tokens lose text)"

@@ -8,16 +8,20 @@ from typing import Any
 OPEN = "as many tokens as the text has, each epoch; say how many with --tokens"
 
 
-def neural_cost(recipe: Any, vocabulary_size: int, tokens: float | None = None) -> dict[str, Any]:
+def neural_cost(recipe: Any, vocabulary_size: int, tokens: float | None = None, *, measure: bool = False
+                ) -> dict[str, Any]:
     """Everything `chainrule cost` shows; tokens in the place of the recipe's budget, if given."""
     from chainrule.families.neural import plan_of, shape_of
     from chainrule.models.cost.estimate import Training, estimate, run_cost
     from chainrule.registry import build
+    from chainrule.tasks.cross_entropy import LOGITS
+    from chainrule.training.run import chosen_device
 
     shape, plan = shape_of(recipe), plan_of(recipe)
     training = Training(math.ceil(plan.batch / plan.accumulation), plan.precision,
-                        lambda named: build("training/optimizers", plan.optimizer, named))
-    found = estimate(shape, vocabulary_size, training)
+                        lambda named: build("training/optimizers", plan.optimizer, named),
+                        LOGITS[chosen_device("auto").type], plan.ema is not None)
+    found = estimate(shape, vocabulary_size, training, anew=measure)
     wanted = tokens or _tokens(plan, shape.context, found)
     return found | ({"open": OPEN} if wanted is None else {"run": run_cost(found, wanted)})
 

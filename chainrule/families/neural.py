@@ -132,7 +132,8 @@ class Neural:
                                       telling=telling)
         job.seconds["training"] = fitted.seconds  # of all sessions; not what was prepared before the first step
         return Trained(tokenizer, language_model(stack, tokenizer), _writer(stack, workspace),
-                       _report(stack, fitted, tokenizer), fitted.metrics, saved=lambda: shutil.rmtree(workspace))
+                       _report(stack, fitted, tokenizer, len(encoded.ids)), fitted.metrics,
+                       saved=lambda: shutil.rmtree(workspace))
 
     @staticmethod
     def load(folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> LanguageModel[Any]:
@@ -144,10 +145,11 @@ class Neural:
         return language_model(stack, tokenizer)
 
     @staticmethod
-    def cost(recipe: Recipe, vocabulary_size: int, tokens: float | None = None) -> dict[str, Any]:
+    def cost(recipe: Recipe, vocabulary_size: int, tokens: float | None = None, *, measure: bool = False
+             ) -> dict[str, Any]:
         from chainrule.families._costs import neural_cost
 
-        return neural_cost(recipe, vocabulary_size, tokens)
+        return neural_cost(recipe, vocabulary_size, tokens, measure=measure)
 
 
 def shape_of(recipe: Any) -> Any:
@@ -218,11 +220,13 @@ def _writer(stack: Any, workspace: Path) -> Any:
     return write
 
 
-def _report(stack: Any, fitted: Any, tokenizer: Any) -> dict[str, Any]:
+def _report(stack: Any, fitted: Any, tokenizer: Any, text_tokens: int) -> dict[str, Any]:
     course = fitted.course
     found = {"vocabulary": tokenizer.vocabulary_size, "parameters": sum(p.numel() for p in stack.parameters()),
-             "steps": course.step, "tokens": course.tokens, "flops": fitted.flops, "skipped_steps": course.skipped,
-             "tokens_per_second": round(fitted.tokens_per_second), "peak_memory": fitted.peak_memory}
+             "steps": course.step, "epochs": round(course.tokens / text_tokens, 3), "tokens": course.tokens,
+             "flops": fitted.flops, "skipped_steps": course.skipped, "training": fitted.training, "kept": fitted.kept,
+             "tokens_per_second": round(fitted.tokens_per_second), "peak_memory": fitted.peak_memory,
+             "advice": fitted.advice}
     for name, row in (("best", course.best), ("last", course.last)):
         if "loss" in row:
             found[name] = {key: value for key, value in row.items() if key != "number"}

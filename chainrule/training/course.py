@@ -37,5 +37,9 @@ class Course:
             self.best = {"step": self.step, "number": len(self.losses), **found}
         return better
 
+    def keeps_the_best(self, patience: int | None) -> bool:
+        """Whether the weights for use are the best evaluation's; otherwise they are the last step's."""
+        return patience is not None and bool(self.best)
+
     def plain(self) -> dict[str, Any]:
         return asdict(self)

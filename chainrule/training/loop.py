@@ -14,6 +14,7 @@ import torch
 
 from chainrule.tasks.task import Task
 from chainrule.training import weights
+from chainrule.training.advice import advice
 from chainrule.training.budget import Clock, Spending
 from chainrule.training.course import Course
 from chainrule.training.forecast import forecast
@@ -38,7 +39,15 @@ class Fitted:
     flops: int  # of all steps, as `chainrule cost` counts them
     tokens_per_second: float
     peak_memory: int
+    kept: int  # the step whose weights these are: the best with `patience`, otherwise the last
     metrics: list[dict[str, Any]]
+    advice: list[str]
+
+    @property
+    def training(self) -> dict[str, float]:
+        """Loss and bits per byte on the training text, in the last steps that were written down."""
+        rows = [row for row in self.metrics if row.get("loss") is not None]
+        return {key: rows[-1][key] for key in ("loss", "bits_per_byte") if rows and rows[-1].get(key) is not None}
 
 
 def fit(model: Any, task: Task, plan: Plan, workspace: Path, say: Say = print, *, show: Show | None = None,
@@ -68,7 +77,7 @@ def fit(model: Any, task: Task, plan: Plan, workspace: Path, say: Say = print, *
             if spending.spent(course):
                 spending.halt()
             journal.progress(_facts(course, spending, outcome.loss, task))
-            if course.step % plan.log_every == 0:
+            if course.step % plan.log_every == 0 or spending.spent(course):
                 _log(journal, course, learner, spending)
             if _is_due(plan, course, spending):
                 _evaluate(learner, course, journal, spending, say)
@@ -175,7 +184,8 @@ def _farewell(plan: Plan, course: Course) -> str:
 
 
 def _finished(place: Workspace, learner: Learner, course: Course, spending: Spending) -> Fitted:
-    if learner.plan.patience is not None and course.best:
+    is_best = course.keeps_the_best(learner.plan.patience)
+    if is_best:
         folder = place.path / f"step-{int(course.best['step']):09d}"
         best = weights.read(folder / (MEMORY if learner.average else MODEL))
         if learner.average:
@@ -185,5 +195,8 @@ def _finished(place: Workspace, learner: Learner, course: Course, spending: Spen
         weights.put(learner.model, learner.average.tensors, "the average")
     rows = [json.loads(line) for line in (place.path / METRICS).read_text(encoding="utf-8").splitlines()]
     learner.model.eval()
+    parameters = sum(p.numel() for p in learner.model.parameters())
     return Fitted(course, spending.elapsed(), round(course.tokens * spending.flops_per_token),
-                  course.tokens / max(spending.stepping, 1e-9), peak_memory(learner.device), rows)
+                  course.tokens / max(spending.stepping, 1e-9), peak_memory(learner.device),
+                  int(course.best["step"]) if is_best else course.step, rows,
+                  advice(course, learner.task, parameters, keeps_the_best=is_best))

@@ -76,6 +76,24 @@ def test_epochs_of_no_text_are_left_open_and_a_guessed_vocabulary_is_said(cost):
     assert done.stderr.endswith("how many words there are; 10,000 are assumed. Set --vocabulary.\n")
 
 
+def test_a_remembered_speed_says_when_it_was_measured_and_can_be_measured_again(cost, data, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    recipe = ["transformer", "model.width=16", "model.context=8", "training.batch=2"]
+    assert "; measured now)" in cost(*recipe).stdout
+    (note,) = (tmp_path / "chainrule" / "speed").iterdir()
+    old = {**json.loads(note.read_text()), "flops": 1.0}
+    note.write_text(json.dumps({**old, "when": old["when"] - 1800}))
+    assert data(*recipe)["speed"]["flops"] == 1.0
+    assert "; measured 30 min ago; --measure measures again)" in cost(*recipe).stdout
+    assert data(*recipe, "--measure")["speed"]["flops"] > 1.0 < data(*recipe)["speed"]["flops"]
+
+
+def test_sizes_are_named_by_what_they_are_divided_by(cost, small):
+    shown = cost("transformer", "model.width=16", "model.context=8", "training.batch=2", "--vocabulary", 300).stdout
+    weights = small["training_bytes"]["weights"]
+    assert f"weights {weights / 1024:.3g} KiB" in shown and "KB" not in shown
+
+
 def test_a_counting_model_is_told_in_a_sentence(cost, data):
     done = cost("ngram")
     assert done.stdout.startswith("a model of the family 'ngram' is not trained in steps")

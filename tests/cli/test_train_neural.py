@@ -87,8 +87,29 @@ def test_the_verbs_work_on_a_neural_run(trained, folder, recipe, capsys):
 
 def test_before_it_starts_it_says_what_it_takes(trained):
     first = trained["transformer"][1].stderr.splitlines()[0]
-    assert first.startswith("chainrule: 5,464 parameters; 40 steps of 32 tokens, 1,280 in all (0.7 epochs of 1,8")
-    assert " s and " in first and first.endswith(" MB for training on cpu.")
+    assert first.startswith("chainrule: 5,464 parameters; 40 steps of 32 tokens, 1,280 in all (0.7 times the te")
+    assert " s and " in first and first.endswith(" MiB of memory on the CPU.")
+
+
+def test_the_end_says_in_words_what_came_of_it(folder, capsys):
+    _, said, _ = called(capsys, *training(folder, "transformer", "words", "training.budget.steps=11"))
+    shown = {line[:15].strip(): line[15:].strip() for line in said.splitlines()}
+    assert shown["trained on"].startswith("352 tokens in 11 steps, 0.187 times the text; ")
+    assert shown["training loss"].endswith("bits per byte (mean of the last steps)")
+    assert shown["validation"].startswith("perplexity ") and shown["kept"].startswith("the model of step 11, the ")
+    assert shown["time"].endswith(" in all") and shown["speed"].endswith(" tokens/s")
+    assert shown["memory"].endswith(" MiB at most") and "skipped" not in shown
+    _, said, _ = called(capsys, *training(folder, "lstm", "nothing", "training.budget.steps=3", "split.valid=0"))
+    shown = {line[:15].strip(): line[15:].strip() for line in said.splitlines()}
+    assert shown["validation"] == "none: nothing was kept aside (--valid SPEC, or split.valid=0.1)"
+    assert "nats per token" in shown["training loss"] and shown["kept"] == "the model of step 3, the last"
+
+
+def test_the_report_has_what_comparisons_need(trained):
+    report = json.loads(trained["transformer"][1].stdout)
+    assert report["flops"] > 1280 * 6 * 1000 and report["tokens"] == 1280 and report["kept"] == 40
+    assert 0 < report["seconds"]["training"] <= report["seconds"]["total"]
+    assert report["training"]["loss"] > 0 and report["training"]["bits_per_byte"] > 0 and report["advice"] == []
 
 
 def test_the_run_folder_holds_the_curves_and_no_unfinished_state(trained, folder):

@@ -23,13 +23,20 @@ class Training:
     rows: int = 32  # that are in memory at once
     precision: str = "float32"
     optimizer: Callable[[Any], Any] = torch.optim.AdamW  # made from named parameters
+    logits: int = 1 << 24  # that exist at once
+    average: bool = False  # of the weights is kept
 
 
-def estimate(shape: Shape, vocabulary_size: int, training: Training, *, calibrate: bool = True) -> dict[str, Any]:
-    """Parameters and FLOPs by part, FLOPs per token, bytes, and with `calibrate` tokens per second on this machine."""
+def estimate(shape: Shape, vocabulary_size: int, training: Training, *, calibrate: bool = True, anew: bool = False
+             ) -> dict[str, Any]:
+    """Parameters and FLOPs by part, FLOPs per token, bytes, and with `calibrate` tokens per second on this machine.
+
+    A speed that was measured in the last day is remembered, unless it is wanted `anew`.
+    """
     parts = counted(shape, vocabulary_size)
     memory = training_memory(shape, vocabulary_size, (training.rows, shape.context),
-                             optimizer=training.optimizer, precision=getattr(torch, training.precision))
+                             optimizer=training.optimizer, precision=getattr(torch, training.precision),
+                             logits=training.logits, average=training.average)
     flops = sum(part.training for part in parts)
     found = {
         "vocabulary": vocabulary_size,
@@ -41,8 +48,9 @@ def estimate(shape: Shape, vocabulary_size: int, training: Training, *, calibrat
         "decoding_bytes": asdict(decoding_memory(shape, vocabulary_size)),
     }
     if calibrate:
-        measured = speed(shape, vocabulary_size, training.rows, training.precision)
-        found["speed"] = {"flops": measured.flops, "tokens": measured.flops / flops, "measured": measured.measured}
+        measured = speed(shape, vocabulary_size, training.rows, training.precision, anew=anew)
+        found["speed"] = {"flops": measured.flops, "tokens": measured.flops / flops, "measured": measured.measured,
+                          "when": measured.when}
     return found
 
 

@@ -25,6 +25,7 @@ class TrainingMemory:
     optimizer: int
     activations: int  # what the forward pass keeps for the backward pass, for one micro-batch
     logits: int  # of as many tokens as the loss takes at once: their log-probabilities and two gradients
+    average: int = 0  # of the weights, where one is kept
 
     @property
     def total(self) -> int:
@@ -41,7 +42,7 @@ class DecodingMemory:
 
 def training_memory(shape: Shape, vocabulary_size: int, tokens: tuple[int, int], *,
                     optimizer: Callable[[Any], Any] = torch.optim.AdamW, logits: int = 1 << 24,
-                    precision: torch.dtype = torch.float32) -> TrainingMemory:
+                    precision: torch.dtype = torch.float32, average: bool = False) -> TrainingMemory:
     """For micro-batches of (rows, tokens), so many logits at once, and an optimizer made from named parameters.
 
     Weights and optimizer are float32; other precisions are those of autocast.
@@ -53,7 +54,7 @@ def training_memory(shape: Shape, vocabulary_size: int, tokens: tuple[int, int],
     kept = activations(shape, vocabulary_size, tokens, precision)
     copy = 0 if precision == torch.float32 else weights // 4 * precision.itemsize
     at_once = min(logits, tokens[0] * tokens[1] * vocabulary_size)
-    return TrainingMemory(weights, weights, state, kept + copy, 3 * 4 * at_once)
+    return TrainingMemory(weights, weights, state, kept + copy, 3 * 4 * at_once, weights if average else 0)
 
 
 def activations(shape: Shape, vocabulary_size: int, tokens: tuple[int, int],

@@ -34,9 +34,10 @@ class Speed:
 
     flops: float
     measured: str
+    when: float  # seconds since 1970
 
 
-def speed(shape: Shape, vocabulary_size: int, rows: int, precision: str = "float32") -> Speed:
+def speed(shape: Shape, vocabulary_size: int, rows: int, precision: str = "float32", *, anew: bool = False) -> Speed:
     """Training steps of the model itself where it is small, of one sublayer of each letter where it is not, with as
     many of the rows as fit into half a second; for models too large for that, matrix products."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -46,10 +47,10 @@ def speed(shape: Shape, vocabulary_size: int, rows: int, precision: str = "float
         some = min(rows, int(STEP[device] / flops))
         if some and parameters(tried, vocabulary_size) <= LARGEST[device]:
             key = {"shape": asdict(tried), "vocabulary": vocabulary_size, "rows": some, "precision": precision}
-            return _remembered(device, key, lambda tried=tried, what=what, some=some, flops=flops: Speed(  # type: ignore[misc]
+            return _remembered(device, key, anew, lambda tried=tried, what=what, some=some, flops=flops: Speed(  # type: ignore[misc]
                 some * flops / _step_seconds(tried, vocabulary_size, some, precision, device),
-                f"training steps of {what}, {some} × {shape.context} tokens"))
-    return _remembered(device, {"products": precision}, lambda: _products(precision, device))
+                f"training steps of {what}, {some} × {shape.context} tokens", time.time()))
+    return _remembered(device, {"products": precision}, anew, lambda: _products(precision, device))
 
 
 def _step_seconds(shape: Shape, vocabulary_size: int, rows: int, precision: str, device: str) -> float:
@@ -75,7 +76,8 @@ def _products(precision: str, device: str) -> Speed:
     """Large products are what large models are made of; they reach a little less of this speed."""
     size = 1024 if device == "cpu" else 8192
     a = torch.ones(size, size, device=device, dtype=getattr(torch, precision))
-    return Speed(2 * size**3 / _fastest(lambda: a @ a, device), f"matrix products of {size} × {size}, {precision}")
+    return Speed(2 * size**3 / _fastest(lambda: a @ a, device), f"matrix products of {size} × {size}, {precision}",
+                 time.time())
 
 
 def _fastest(work: Callable[[], Any], device: str) -> float:
@@ -96,12 +98,12 @@ def _autocast(precision: str, device: str) -> Any:
     return nullcontext() if precision == "float32" else torch.autocast(device, getattr(torch, precision))
 
 
-def _remembered(device: str, key: dict[str, Any], measure: Callable[[], Speed]) -> Speed:
-    """The measurement of this machine, threads and torch, if there is one; made and written down if not."""
+def _remembered(device: str, key: dict[str, Any], anew: bool, measure: Callable[[], Speed]) -> Speed:
+    """The measurement of this machine, threads and torch, if there is one and none is wanted anew; else it is made."""
     name = torch.cuda.get_device_name() if device == "cuda" else processor()
     key = key | {"machine": name, "threads": torch.get_num_threads(), "torch": torch.__version__}
     note = cache_folder() / "speed" / f"{hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()}.json"
-    found = _read(note)
+    found = None if anew else _read(note)
     if found is None:
         found = measure()
         try:

@@ -28,9 +28,9 @@ def test_a_small_model_is_measured_itself_and_remembered():
     assert found.measured == "training steps of the model, 4 × 8 tokens" and found.flops > 0
     assert speed(TINY, 50, 4) == found  # two measurements would differ
     (note,) = (cache_folder() / "speed").iterdir()
-    note.write_text(json.dumps({"flops": 5.0, "measured": "by hand"}))
-    assert speed(TINY, 50, 4) == Speed(5.0, "by hand")
-    assert speed(TINY, 50, 3) != Speed(5.0, "by hand")  # another batch is another measurement
+    note.write_text(json.dumps({"flops": 5.0, "measured": "by hand", "when": 7.0}))
+    assert speed(TINY, 50, 4) == Speed(5.0, "by hand", 7.0)
+    assert speed(TINY, 50, 3) != Speed(5.0, "by hand", 7.0)  # another batch is another measurement
 
 
 def test_a_note_that_is_damaged_is_measured_again():

@@ -1,0 +1,59 @@
+"""What a training in steps came to, in words for a person; report.json has the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from chainrule.cli.units import scaled_bytes, scaled_flops, spoken_seconds
+
+STEPPED = {"parameters", "steps", "epochs", "tokens", "flops", "skipped_steps", "tokens_per_second", "peak_memory",
+           "training", "best", "last", "kept", "seconds", "valid", "advice"}  # the keys that `stepped` says all about
+
+
+def stepped(report: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Name and text of each row."""
+    return [(name, text) for name, text in _rows(report) if text]
+
+
+def _rows(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    seconds = report["seconds"]
+    yield "parameters", f"{report['parameters']:,}"
+    yield "trained on", (f"{report['tokens']:,} tokens in {report['steps']:,} step{'s' * (report['steps'] != 1)}, "
+                         f"{report['epochs']:.3g} times the text; {scaled_flops(report['flops'])}FLOP")
+    yield "training loss", _loss(report["training"])
+    yield "validation", _validation(report)
+    yield "kept", _kept(report)
+    yield "time", f"{spoken_seconds(seconds['training'])} of training, {spoken_seconds(seconds['total'])} in all"
+    yield "speed", f"{report['tokens_per_second']:,} tokens/s"
+    yield "memory", f"{scaled_bytes(report['peak_memory'])} at most"
+    skipped = report["skipped_steps"]
+    yield "skipped", f"{skipped:,} steps whose loss or gradient was not finite" if skipped else ""
+
+
+def _loss(found: Mapping[str, float]) -> str:
+    """`3.214 nats per token, 2.105 bits per byte (the last steps)`"""
+    if not found:
+        return ""
+    bits = f", {found['bits_per_byte']:.3f} bits per byte" if "bits_per_byte" in found else ""
+    return f"{found['loss']:.3f} nats per token{bits} (mean of the last steps)"
+
+
+def _validation(report: Mapping[str, Any]) -> str:
+    if "valid" not in report:
+        return "none: nothing was kept aside (--valid SPEC, or split.valid=0.1)"
+    valid = report["valid"]
+    note = "" if valid["bits_per_byte_comparable"] else " (not comparable: the tokens lose text)"
+    return (f"perplexity {valid['perplexity']:,.2f}, {valid['bits_per_byte']:.4f} bits per byte{note}, "
+            f"{valid['tokens']:,} tokens")
+
+
+def _kept(report: Mapping[str, Any]) -> str:
+    """Which weights the run holds, where evaluations say that others were better."""
+    kept, best = report["kept"], report.get("best")
+    if best is None:
+        return f"the model of step {kept:,}, the last"
+    if kept == best["step"]:
+        return f"the model of step {kept:,}, the best in validation"
+    return (f"the model of step {kept:,}, the last; step {int(best['step']):,} was better in validation "
+            "(training.patience keeps the best)")
