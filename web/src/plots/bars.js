@@ -17,7 +17,7 @@ export function Bars({ labels, series, xLabel, yLabel, below, height = 280, form
   const x = scaleBand(labels.map((_, n) => n), [LEFT, width - RIGHT]).paddingInner(0.28).paddingOuter(0.12);
   const inner = scaleBand(series.map((_, n) => n), [0, x.bandwidth()]).paddingInner(0.12);
   const y = scaleLinear([0, max(series, (each) => max(each.values)) || 1], [height - BOTTOM, TOP]).nice(5);
-  const room = Math.max(1, Math.floor(x.step() / 7));
+  const room = Math.max(1, Math.floor(x.step() / 6.6));
   return html`<div class="chart" ref=${box}>
     <${Legend} series=${series} />
     <svg class="bars" width=${width} height=${height} role="img" viewBox=${`0 0 ${width} ${height}`}

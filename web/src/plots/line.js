@@ -50,9 +50,9 @@ export function LineChart({ series, xLabel, yLabel, xLog = false, yLog = false, 
 function drawn(box, { series, xLabel, yLabel, xLog, yLog, xRange, yRange, height, xTick, setAt }) {
   const axis = (label, format, log, grid) => ({
     label, labelSize: 22, labelGap: 2, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif",
-    stroke: resolved("var(--soft)"), gap: 6, filter: (_, ticks) => ticks,
+    stroke: resolved("var(--soft)"), gap: 6, ...(log ? { filter: (_, ticks) => ticks, splits: (u, __, low, high) => powers(low, high, u.width) } : {}),
     grid: { show: grid, stroke: resolved("var(--line)"), width: 1 }, ticks: { show: !grid && !log, stroke: resolved("var(--line)"), size: 4 },
-    values: (u, ticks) => ticks.map((each) => (log && !leading(each, ticks, u.width) ? "" : format(each))),
+    values: (_, ticks) => ticks.map(format),
   });
   const scale = (log, range) => ({ time: false, distr: log ? 3 : 1, ...(range ? { range } : {}) });
   const options = {
@@ -83,11 +83,16 @@ function aligned(series, xLog, yLog) {
   }));
 }
 
-/** On a logarithmic axis powers of ten are written, and where there is room also 2 and 5 times them. */
-function leading(value, ticks, width) {
-  const first = Math.round(Number(value.toExponential(3).split("e")[0]));
-  const room = width / (Math.log10(ticks.at(-1) / ticks[0]) || 1); // pixels for a factor of ten
-  return first === 1 || (room > 190 && [2, 5].includes(first));
+/** On a logarithmic axis the powers of ten are written, and where there is room also 2 and 5 times them. */
+function powers(low, high, width) {
+  const room = width / (Math.log10(high / low) || 1); // pixels for a factor of ten
+  const every = Math.max(1, Math.ceil(60 / room));
+  const found = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
+    if (power % every) continue;
+    for (const times of room > 190 ? [1, 2, 5] : [1]) found.push(Number(`${times}e${power}`));
+  }
+  return found.filter((each) => each >= low * 0.999 && each <= high * 1.001);
 }
 
 /** A range that leaves a little room on both sides. */

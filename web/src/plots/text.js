@@ -33,7 +33,7 @@ export function ColoredText({ segments, selected, onSelect, label }) {
 }
 
 function tint({ color, strength }) {
-  return color && strength > 0 ? `background:color-mix(in srgb, ${color} ${Math.round(100 * Math.min(1, strength))}%, transparent)` : undefined;
+  return color && strength > 0 ? `background:color-mix(in srgb, ${color} calc(var(--tint) * ${Math.round(100 * Math.min(1, strength))}%), transparent)` : undefined;
 }
 
 /** A line end keeps its place but is given a sign, so that it can be pointed at. */

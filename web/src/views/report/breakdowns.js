@@ -9,7 +9,7 @@ import { inOrder } from "./looks.js";
 const BARS = 8; // more documents than this are dots
 
 export function Breakdowns({ details, looks }) {
-  const parts = [Position, Frequency, Documents].map((Part) => html`<${Part} details=${details} looks=${looks} />`);
+  const parts = [Position, Documents, Frequency].map((Part) => html`<${Part} details=${details} looks=${looks} />`);
   if (!details.by_position && !details.by_frequency && !details.by_document) return null;
   return html`<${Section} id="breakdowns" title="Where the bits go" caption="Lower is better in all three: bits needed to predict one byte.">
     <div class="pair">${parts}</div><//>`;
@@ -30,9 +30,9 @@ function Position({ details: { by_position: by }, looks }) {
 function Frequency({ details: { by_frequency: by }, looks }) {
   if (!by) return null;
   const series = inOrder(looks, by.values).map(({ it, ...look }) => ({ ...look, values: it }));
-  return html`<${Figure} title="By frequency of the word" numbers=${numbers("seen in training", by.labels, series.map((each) => [each.name, each.values]))}
+  return html`<${Figure} wide title="By frequency of the word" numbers=${numbers("seen in training", by.labels, series.map((each) => [each.name, each.values]))}
     caption="How often a word stands in the training text; below it, its share of the held-out bytes. Rare words cost most.">
-    <${Bars} labels=${by.labels} below=${by.shares?.map((share) => percent(share))} series=${series}
+    <${Bars} labels=${by.labels.map((label) => label.replace(" or more", "+"))} below=${by.shares?.map((share) => percent(share))} series=${series}
       xLabel="times the word was seen in training" yLabel="bits per byte" /><//>`;
 }
 
@@ -42,7 +42,7 @@ function Documents({ details: { by_document: by }, looks }) {
   const order = by.labels.map((_, n) => n).sort((a, b) => mean(models, a) - mean(models, b));
   const titles = order.map((n) => `${by.labels[n]} (${whole(by.bytes?.[n])} bytes)`);
   const sorted = models.map(({ it, ...look }) => ({ ...look, values: order.map((n) => it[n]) }));
-  const given = { title: "By document", wide: true, numbers: numbers("document", titles, sorted.map((each) => [each.name, each.values])) };
+  const given = { title: "By document", numbers: numbers("document", titles, sorted.map((each) => [each.name, each.values])) };
   if (order.length <= BARS) {
     return html`<${Figure} ...${given} caption="Each held-out document by itself, the easiest first.">
       <${Bars} labels=${order.map((n) => by.labels[n])} below=${order.map((n) => `${whole(by.bytes?.[n])} B`)} series=${sorted} xLabel="document" yLabel="bits per byte" /><//>`;

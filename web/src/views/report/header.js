@@ -21,8 +21,8 @@ export function Header({ report, title }) {
       <dd>${value}${more && html`<span class="quiet">${more}</span>`}</dd></div>`)}</dl>
     <${Contents} />
     <div class="again">
-      ${report.generate && html`<div><h3>Use the best model</h3><${Command} text=${report.generate} /></div>`}
-      ${report.command && html`<div><h3>Run this comparison again</h3><${Command} text=${report.command} /></div>`}
+      ${report.generate && html`<div><p>Use the best model</p><${Command} text=${report.generate} /></div>`}
+      ${report.command && html`<div><p>Run this comparison again</p><${Command} text=${report.command} /></div>`}
     </div>
   </header>`;
 }

@@ -6,7 +6,7 @@ import { Section } from "../../pieces.js";
 import { Dot } from "../../plots/legend.js";
 import { Table } from "../../plots/table.js";
 
-const WIDTH = 150;
+const WIDTH = 136;
 const CAPTION = "Lower is better: bits needed to predict one byte of held-out text. The line around a dot is the 95 % "
   + "interval. A click on a heading sorts.";
 
@@ -31,15 +31,19 @@ export function Rows({ report, looks }) {
     plain("writing", "Writes/s", "Tokens generated in a second", measured("generation_tokens_per_second"), short, true),
   ].filter((column) => ["name", "bits", "interval"].includes(column.key) || rows.some((row) => column.value(row) != null));
   return html`<${Section} id="rows" title="All models" caption=${CAPTION}>
-    <${Table} columns=${columns} rows=${rows} sort=${["bits", false]} caption="All models"
+    <${Table} columns=${columns} rows=${rows} sort=${["bits", false]} caption="Table of all models"
       look=${(row) => [row.kind, row.status === "failed" ? "failed" : "", row.name === best ? "best" : ""].filter(Boolean).join(" ")}
       wide=${(row) => row.status === "failed" && html`<span class="why">Failed. ${row.why ?? ""}</span>`} />
     ${rows.some((row) => row.status !== "failed" && row.comparable === false) && html`<p class="quiet small">Not comparable: the tokenizer loses some of the
       text (unseen words become one sign), so that less than the text is predicted.</p>`}
     ${rows.filter((row) => row.status !== "failed" && row.why).map((row) => html`<p class="quiet small"><b>${row.name}</b>: ${row.why}</p>`)}
+    ${rows.some((row) => row.kind === "compressor") && html`<p class="quiet small">${listed(rows.filter((row) => row.kind === "compressor"))}: file
+      compressors that everyone has; they are the mark that a model should beat.</p>`}
     <${Seeds} rows=${rows} /><${Weights} rows=${rows} />
   <//>`;
 }
+
+const listed = (rows) => rows.map((row) => row.name).join(", ");
 
 function Name({ row, look, best }) {
   const kind = row.kind === "compressor" ? "compressor" : row.kind === "mixture" ? "mixture" : null;

@@ -11,7 +11,7 @@ export function Samples({ details: { samples }, looks }) {
       <p class="quiet">Prompt: <code class="piece">${prompt === "" ? "(none)" : prompt}</code></p>
       <div class="samples">${inOrder(looks, texts).map(({ name, color, it }) => html`<article style=${`border-top-color:${color}`}>
         <h3><${Dot} color=${color} /> ${name}</h3>
-        ${[it].flat().map((text) => html`<pre class="sample"><b>${prompt}</b>${text}</pre>`)}
+        ${[it].flat().map((text) => html`<pre class="sample" tabindex="0"><b>${prompt}</b>${text}</pre>`)}
       </article>`)}</div></div>`)}
   <//>`;
 }
