@@ -37,17 +37,14 @@ def show_text(what: Sequence[str], text: str | None, text_is: str | None, *, tok
 
 def _looked(run: str, overrides: Sequence[str], text: str | None, text_is: str | None, tokens: int, top: int
             ) -> dict[str, Any]:
-    from chainrule.inspection.looking import look
+    from chainrule.inspection.looking import inspect
     from chainrule.runs import load
-    from chainrule.text.corpora import open_corpus
-    from chainrule.verbs import text_options
 
     loaded = load(run)
-    options = text_options(loaded, overrides)
     name = "the given text" if text is None else named(text)
     reading: AbstractContextManager[str] = as_file(text) if text is not None else text_as_file(text_is or "", name)
     with reading as file:
-        return look(loaded, open_corpus(file, options), options, tokens=tokens, top=top) | {"run": run, "text": name}
+        return inspect(loaded, file, tokens=tokens, top=top, overrides=overrides) | {"run": run, "text": name}
 
 
 def _headline(found: Mapping[str, Any]) -> None:

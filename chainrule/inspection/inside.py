@@ -68,13 +68,16 @@ def inside(noted: Noted) -> dict[str, Any]:
 
 
 def _limits(noted: Noted, found: dict[str, Any]) -> list[str]:
-    """How much of the passage the maps and layers are of."""
-    said, length = [], len(noted.units[noted.longest])
+    """How much of the passage the maps and layers are of, where that is not all."""
+    length = len(noted.units[noted.longest])
     where = f"unit {noted.longest + 1}, the longest" if len(noted.units) > 1 else "the text"
-    for key, what in (("attention", "attention"), ("layers", "the similarity of layers")):
-        count = len(found[key]["read"]) if found[key] else length
-        if count < length or (found[key] and len(noted.units) > 1):
-            said.append(f"{what} is of the first {count:,} tokens of {where}"
+    counts = {what: len(found[key]["read"]) for key, what in (("attention", "attention"), ("layers", "layers"))
+              if found[key]}
+    said = []
+    for count in sorted(set(counts.values())):
+        if count < length or len(noted.units) > 1:
+            what = " and ".join(name for name, own in counts.items() if own == count)
+            said.append(f"{what}: of the first {count:,} tokens of {where}"
                         f"{', one window of the model' if count < length else ''}.")
     return said
 

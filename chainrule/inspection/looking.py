@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,20 @@ from chainrule.inspection.passage import Passage, passage, shown
 from chainrule.inspection.surprisal import Expected, along
 from chainrule.protocols import LanguageModel
 from chainrule.runs import LoadedRun
+from chainrule.text.corpora import open_corpus
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
 from chainrule.text.tokenizer import Tokenizer
+from chainrule.verbs import opened, text_options
 from chainrule.watching import Seen, watch
+
+
+def inspect(run: str | Path | LoadedRun, data: str | Path | Sequence[str | Path], *, tokens: int = 256, top: int = 5,
+            overrides: Sequence[str] = ()) -> dict[str, Any]:
+    """What `chainrule inspect RUN --text DATA --json` prints; `overrides` change how this text is read."""
+    loaded = opened(run)
+    options = text_options(loaded, overrides)
+    return look(loaded, open_corpus(data, options), options, tokens=tokens, top=top)
 
 
 def look(run: LoadedRun, corpus: Corpus, options: TextOptions | None = None, *, tokens: int = 256, top: int = 5
@@ -26,11 +37,12 @@ def look(run: LoadedRun, corpus: Corpus, options: TextOptions | None = None, *, 
 
     `models` holds the insides: of the model itself, and of each member where it is a mixture.
     """
+    model = run.offering(LanguageModel, "inspect")
     read = passage(run, corpus, options or run.recipe.text, tokens=tokens)
     units = read.units()
-    steps = [list(along(run.model, unit, top=top)) for unit in units]
-    seen = [_watched(run.model, unit) for unit in units]
-    found = [inside(Noted(model, seen, units, read.longest, run.tokenizer)) for model in models_in(seen[read.longest])]
+    steps = [list(along(model, unit, top=top)) for unit in units]
+    seen = [_watched(model, unit) for unit in units]
+    found = [inside(Noted(place, seen, units, read.longest, run.tokenizer)) for place in models_in(seen[read.longest])]
     return {"run": str(run.path), "family": run.recipe.family, "tokenizer": run.tokenizer.name, "text": corpus.name,
             "unit": read.unit, "units": len(units), "cut": read.cut, "longest": read.longest,
             "spaced": not run.tokenizer.keeps_space, "totals": _totals(steps, read, run.tokenizer),

@@ -106,6 +106,15 @@ def test_an_empty_pipe_is_named(folder):
     assert "standard input: there is no text in it." in inspect(folder, "words", "--text", "-", code=1, given="").stderr
 
 
+def test_word_vectors_are_no_language_model_and_that_is_said(folder):
+    from chainrule.jobs import train
+
+    train("skipgram", folder / "text.txt", folder / "vectors",
+          overrides=["model.dimension=4", "training.epochs=1", "tokenizer.min_count=1"])
+    done = inspect(folder, "vectors", "--text-is", "the cat", code=2)
+    assert done.stderr.endswith("vectors holds word vectors; inspect needs a language model.\n")
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_may_not_be_written_to_is_said(folder):
     (folder / "closed").mkdir(mode=0o500, exist_ok=True)

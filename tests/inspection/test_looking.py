@@ -113,7 +113,7 @@ def test_a_neural_model_shows_whatever_it_has(kind, folder):
         assert maps.shape == (4, 24, 24) and len(model["attention"]["read"]) == 24  # one window of the 37 tokens
         np.testing.assert_allclose(maps.sum(-1), 1, atol=1e-2)
         assert not np.triu(maps, 1).any() and model["attention"]["read"][0] == "<s>"
-        assert "attention is of the first 24 tokens of the text, one window of the model." in model["said"]
+        assert "attention and layers: of the first 24 tokens of the text, one window of the model." in model["said"]
         np.testing.assert_allclose(np.array(model["attention"]["rollout"]).sum(-1), 1, atol=1e-2)
     if "positions" not in sections:
         assert "positions" in model["said"][0]
