@@ -1,5 +1,5 @@
 // Lines or points over two axes, linear or logarithmic, drawn by uPlot.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { tick } from "../format.js";
 import { html } from "../html.js";
@@ -17,7 +17,8 @@ export function LineChart({ series, xLabel, yLabel, xLog = false, yLog = false, 
   const [at, setAt] = useState(null);
   const box = useRef(null);
   const shown = series.filter((each) => !hidden.has(each.name));
-  const key = JSON.stringify([shown.map((each) => [each.name, each.color, each.x, each.y]), xLog, yLog, xRange, yRange, height]);
+  const key = useMemo(() => JSON.stringify([shown.map((each) => [each.name, each.color, each.x, each.y]), xLabel, xLog, yLog, xRange, yRange, height]),
+    [series, hidden, xLabel, xLog, yLog, xRange, yRange, height]);
 
   useEffect(() => {
     let chart = null;

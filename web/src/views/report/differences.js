@@ -18,7 +18,7 @@ export function Differences({ report, looks }) {
       <tbody>${names.map((row) => html`<tr><th scope="row"><span class="name"><${Dot} color=${looks.get(row).color} /><span>${row}</span></span></th>
         ${names.map((column) => html`<${Cell} pair=${known.get(`${row}\n${column}`)} same=${row === column} />`)}</tr>`)}</tbody>
     </table></div>
-    ${report.units && html`<p class="quiet small">Paired bootstrap over ${report.units}, 5 % for all pairs together. Point at a number for its interval.</p>`}
+    ${report.units && html`<p class="quiet small">Paired bootstrap over ${report.units}, 5 % for all pairs together.<span class="no-print"> Point at a number for its interval.</span></p>`}
   <//>`;
 }
 

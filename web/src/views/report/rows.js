@@ -7,8 +7,8 @@ import { Dot } from "../../plots/legend.js";
 import { Table } from "../../plots/table.js";
 
 const WIDTH = 136;
-const CAPTION = "Lower is better: bits needed to predict one byte of held-out text. The line around a dot is the 95 % "
-  + "interval. A click on a heading sorts.";
+const CAPTION = html`Lower is better: bits needed to predict one byte of held-out text. The line around a dot is the 95 %
+  interval.<span class="no-print"> A click on a heading sorts.</span>`;
 
 export function Rows({ report, looks }) {
   const { rows, best } = report;

@@ -10,6 +10,8 @@ import { ColoredText } from "../../plots/text.js";
 const FULL = 4; // bits of advantage at which a color is as strong as it gets
 const STRONGEST = 0.62; // so that the text on it can be read
 const ALL = "all";
+const CAPTION = html`The held-out text. A token has the color of the model that predicts it best; the stronger the color, the more bits
+  it saves against the next best.<span class="no-print"> Point at a token, or use the arrow keys, to see what each model expected.</span>`;
 
 export function Wins({ details: { text }, looks }) {
   const [pair, setPair] = useState([ALL, null]);
@@ -26,7 +28,7 @@ export function Wins({ details: { text }, looks }) {
   const options = models.map((name) => [name, name]);
   const first = (name) => { setPair(name === ALL ? [ALL, null] : [name, pair[1] && pair[1] !== name ? pair[1] : models.find((each) => each !== name)]); };
   return html`<${Section} id="wins" title="Where each model wins"
-    caption="The held-out text. A token has the color of the model that predicts it best; the stronger the color, the more bits it saves against the next best. Point at a token, or use the arrow keys, to see what each model expected.">
+    caption=${CAPTION}>
     <div class="controls">
       ${text.documents.length > 1 && html`<${Choice} label="Document" value=${at} onChange=${(value) => { setAt(Number(value)); setSelected(null); }}
         options=${text.documents.map((each, n) => [n, each.title || `document ${n + 1}`])} />`}
