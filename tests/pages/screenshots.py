@@ -1,6 +1,6 @@
 """Pictures of a report for the documents: `python tests/pages/screenshots.py REPORT_FOLDER`.
 
-They go to docs/images/report-*.png and are taken from report.html as it is, in a real browser; nothing in them is drawn by hand.
+They go to docs/images/report-*.png and are taken from report.html as it is, in a real browser.
 """
 
 import os
