@@ -19,6 +19,11 @@ class OptionError(UsageError):
 
     def __init__(self, where: str, got: object, expected: str, hint: str = ""):
         super().__init__(f"{where} = {got!r}, expected {expected}." + (f" {hint}" if hint else ""))
+        self.where, self.got, self.expected, self.hint = where, got, expected, hint
+
+    def at(self, where: str) -> OptionError:
+        """The same about a place with another name."""
+        return OptionError(where, self.got, self.expected, self.hint)
 
 
 class DataError(ChainruleError):

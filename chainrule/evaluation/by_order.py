@@ -16,8 +16,9 @@ def by_order(model: LanguageModel, tokenizer: Tokenizer, encoded: Units) -> list
     Shannon 1951, "Prediction and entropy of printed English", eq. 1.
     """
     if not isinstance(model, Shortenable):
-        raise UsageError("--by-order needs a model whose context can be shortened, such as an n-gram; "
-                         f"{type(model).__name__} cannot be.")
+        raise UsageError("--by-order needs a model whose context can be shortened: an n-gram, or a mixture of n-grams. "
+                         "This run's model has learned to use all that it reads. Try it on a run of `chainrule train "
+                         "ngram`, or this run without --by-order.")
     rows = []
     for context in range(model.context + 1):
         found = metrics(unit_totals(model.shortened(context), tokenizer, encoded).summed())

@@ -18,6 +18,7 @@ from chainrule.recipe import Recipe
 from chainrule.registry import build, part
 from chainrule.schema import OneOf, PartOf
 from chainrule.text.encoded import Encoded, encode, fit_and_encode
+from chainrule.typed import as_typed
 
 if find_spec("torch") is None:
     raise UsageError("neural recipes need torch, which is not installed. Try: pip install 'chainrule[neural]'")
@@ -126,7 +127,7 @@ class Neural:
         workspace = _workspace(job)
         telling = Telling(log.info, job.show, lambda stack: _samples(stack, tokenizer), _identity(job, tokenizer),
                           job.force)
-        with job.timed("training"):
+        with job.timed("training"), as_typed(recipe):
             stack, fitted = train_ids(shape_of(recipe), plan_of(recipe), _text(encoded), _text(held_out),
                                       _vocabulary(tokenizer), workspace, device=recipe.training.device,
                                       telling=telling)
@@ -149,7 +150,8 @@ class Neural:
              ) -> dict[str, Any]:
         from chainrule.families._costs import neural_cost
 
-        return neural_cost(recipe, vocabulary_size, tokens, measure=measure)
+        with as_typed(recipe):
+            return neural_cost(recipe, vocabulary_size, tokens, measure=measure)
 
 
 def shape_of(recipe: Any) -> Any:

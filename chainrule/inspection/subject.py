@@ -67,10 +67,13 @@ def _fresh(recipe: Recipe, data: str) -> tuple[Any, Tokenizer]:
     from chainrule.registry import build
     from chainrule.text.encoded import fit_and_encode
     from chainrule.training.run import new_stack
+    from chainrule.typed import as_typed
 
     tokenizer, _ = fit_and_encode(open_corpus(data, recipe.text), build("text/tokenizers", recipe.tokenizer),
                                   recipe.text)
-    return language_model(new_stack(shape_of(recipe), tokenizer.vocabulary_size, recipe.seed), tokenizer), tokenizer
+    with as_typed(recipe):
+        stack = new_stack(shape_of(recipe), tokenizer.vocabulary_size, recipe.seed)
+    return language_model(stack, tokenizer), tokenizer
 
 
 def _reading(name: str, model: Any, recipe: Recipe, tokenizer: Any, data: str, length: int, rows: int) -> Subject:

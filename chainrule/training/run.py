@@ -63,7 +63,7 @@ def language_task(stack: Stack, plan: Plan, text: Text, valid: Text | None, voca
     if not tokens:
         raise DataError("the text to train on has no tokens.")
     if tokens < context:
-        telling.say(f"the text has {tokens:,} tokens, fewer than model.context = {context}: it is read in windows of "
+        telling.say(f"the text has {_counted(tokens)}, fewer than model.context = {context}: it is read in windows of "
                     f"{tokens}.")
         context = tokens
     watches = [name for name, given in (("patience", plan.patience), ("schedule=plateau", _is_plateau(plan))) if given]
@@ -72,11 +72,15 @@ def language_task(stack: Stack, plan: Plan, text: Text, valid: Text | None, voca
     reading = chosen_reading(stack, plan.reading)
     if reading == "contiguous" and rows > max(1, tokens // context):
         rows = max(1, tokens // context)
-        telling.say(f"the text has {tokens:,} tokens, too few for {plan.batch} rows of {context}: training.batch is "
+        telling.say(f"the text has {_counted(tokens)}, too few for {plan.batch} rows of {context}: training.batch is "
                     f"{rows}.")
     order = (Contiguous if reading == "contiguous" else Windows)(tokens, context, rows, plan.seed)
     return Language(text, valid, vocabulary, order, smoothing=plan.label_smoothing,
                     evaluate_tokens=plan.evaluate_tokens, sample=telling.sample)
+
+
+def _counted(tokens: int) -> str:
+    return f"{tokens:,} token{'s' * (tokens != 1)}"
 
 
 def _is_plateau(plan: Plan) -> bool:

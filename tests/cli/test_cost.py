@@ -104,6 +104,7 @@ def test_a_counting_model_is_told_in_a_sentence(cost, data):
     (("--tokens", "0"), "--tokens = 0, expected at least 1."),
     (("--vocabulary", "-1"), "--vocabulary = -1, expected at least 1."),
     (("model.witdh=3",), "Did you mean"),
+    (("model.s.heads=5",), "model.s.heads = 5, expected a divisor of width"),
 ])
 def test_a_wrong_option_is_one_line(cost, option, words):
     done = cost("transformer", *option, code=2)

@@ -168,6 +168,21 @@ def test_resuming_with_another_recipe_or_text_is_refused_and_the_difference_show
     assert "starting anew, since this changed: training.budget.steps: 100000 → 3." in anew
 
 
+def test_shorter_contexts_of_a_neural_model_are_refused_with_what_to_try(trained, folder, capsys):
+    code, _, said = called(capsys, "evaluate", trained["lstm"][0], "--data", folder / "text.txt", "--by-order")
+    assert code == 2 and "a run of `chainrule train ngram`" in said and len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("text", ["x", "x\n", "ab cd\n"])
+@pytest.mark.parametrize("recipe", SHAPES)
+def test_a_text_of_few_tokens_trains(recipe, text, tmp_path, capsys):
+    (tmp_path / "text.txt").write_text(text)
+    code, report, said = called(capsys, *training(tmp_path, recipe, "run", "split.valid=0", "training.budget.epochs=2",
+                                                  "training.accumulation=3", "--json"))
+    assert code == 0 and json.loads(report)["tokens"] >= 2 * len(text), said
+    assert " far too little text for it. " in json.loads(report)["advice"][-1]
+
+
 def test_a_hybrid_trains_without_new_code(folder, capsys):
     args = training(folder, "transformer", "hybrid", "model.pattern=(rsf)*2", "training.budget.steps=3")
     code, said, _ = called(capsys, *args)
@@ -187,6 +202,11 @@ def test_one_budget_takes_the_place_of_another(folder, capsys):
      "training.budget.steps and training.budget.epochs are both given, expected one of them.\n"),
     (["training.optimizer.lr=1"], "no option training.optimizer.lr. Known: beta1, beta2, epsilon, rate, weight_decay."),
     (["training.schedul=linear"], "no option training.schedul. Did you mean 'schedule'?"),
+    (["model.s.heads=3"], "chainrule: model.s.heads = 3, expected a divisor of width 8.\n"),
+    (["model.dropout.rate=1.5"], "chainrule: model.dropout.rate = 1.5, expected at least 0 and less than 1.\n"),
+    (["model.f=mlp", "model.f.activation=relux"], "chainrule: model.f.activation = 'relux', expected an activation."),
+    (["training.optimizer.rate=0.0"], "chainrule: training.optimizer.rate = 0.0, expected more than 0.\n"),
+    (["training.schedule.warmup=2.0"], "chainrule: training.schedule.warmup = 2.0, expected a share, from 0 to 1.\n"),
     (["model.pattern=q"], "model.pattern = 'q', expected letters"),
     (["training.reading=contiguous"], "training.reading = 'contiguous', expected 'windows' for attention"),
     (["training.precision=float8"], "training.precision = 'float8', expected 'float32', 'bfloat16' or 'float16'."),

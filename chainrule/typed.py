@@ -1,0 +1,45 @@
+"""A part's error names its class; people know the place in the recipe that they typed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pydantic import BaseModel
+
+from chainrule.errors import OptionError
+from chainrule.problems import Path, dotted
+from chainrule.registry import find
+from chainrule.schema import PartOf
+
+
+@contextmanager
+def as_typed(recipe: BaseModel) -> Iterator[None]:
+    """`Attention.heads = 3, …` from inside a part becomes `model.s.heads = 3, …`, where the recipe chose the part."""
+    try:
+        yield
+    except OptionError as error:
+        place = _place(recipe, error)
+        if place is None:
+            raise
+        raise error.at(place) from None
+
+
+def _place(recipe: BaseModel, error: OptionError) -> str | None:
+    """Where the recipe chose the part that complains; of several the one with the value that it complains about."""
+    owner, _, option = error.where.partition(".")
+    found = [(choice[option] != error.got, f"{dotted(path)}.{option}") for path, kind, choice in _choices(recipe)
+             if option in choice and owner in (choice["name"], find(kind, choice["name"]).__name__)]
+    return min(found)[1] if found else None
+
+
+def _choices(model: BaseModel, path: Path = ()) -> Iterator[tuple[Path, str, dict[str, Any]]]:
+    """Path, kind and options of every part that is chosen."""
+    for name, field in type(model).model_fields.items():
+        value = getattr(model, name)
+        kind = next((mark.kind for mark in field.metadata if isinstance(mark, PartOf)), None)
+        if kind and isinstance(value, dict):
+            yield (*path, name), kind, value
+        elif isinstance(value, BaseModel):
+            yield from _choices(value, (*path, name))
