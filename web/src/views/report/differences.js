@@ -7,6 +7,8 @@ import { Dot } from "../../plots/legend.js";
 const CAPTION = "Row minus column, in bits per byte: below zero the row is better. In color where the difference is more than "
   + "chance; gray where this text cannot tell the two apart.";
 
+const LONG = 16; // letters of a name that still stands upright over its column
+
 export function Differences({ report, looks }) {
   const known = new Map((report.pairs ?? []).flatMap((pair) => [[`${pair.a}\n${pair.b}`, pair], [`${pair.b}\n${pair.a}`, turned(pair)]]));
   if (!known.size) return null;
@@ -14,7 +16,7 @@ export function Differences({ report, looks }) {
   const names = [...looks.keys()].filter((name) => [...known.values()].some((pair) => pair.a === name)).sort((a, b) => mean.get(a) - mean.get(b));
   return html`<${Section} id="differences" title="Which differences count" caption=${CAPTION}>
     <div class="scroll" tabindex="0" role="region" aria-label="Differences"><table class="differences keep">
-      <thead><tr><td></td>${names.map((name) => html`<th scope="col"><span>${name}</span></th>`)}</tr></thead>
+      <thead><tr><td></td>${names.map((name) => html`<th scope="col"><span class=${names.some((each) => each.length > LONG) ? "tall" : undefined}>${name}</span></th>`)}</tr></thead>
       <tbody>${names.map((row) => html`<tr><th scope="row"><span class="name"><${Dot} color=${looks.get(row).color} /><span>${row}</span></span></th>
         ${names.map((column) => html`<${Cell} pair=${known.get(`${row}\n${column}`)} same=${row === column} />`)}</tr>`)}</tbody>
     </table></div>

@@ -81,8 +81,8 @@ function Whisker({ row, at, look }) {
 
 function Seeds({ rows }) {
   const several = rows.filter((row) => row.seeds?.length > 1);
-  return several.length > 0 && html`<p class="quiet small">Each seed: ${several.map((row, n) => html`${n > 0 && "; "}<b>${row.name}</b>
-    <span class="number">${row.seeds.map((each) => digits(each.bits_per_byte)).join(", ")}${row.spread != null && ` (±${digits(row.spread)})`}</span>`)}.</p>`;
+  return several.length > 0 && html`<div class="quiet small">Bits per byte of each seed:<ul class="seeds">${several.map((row) => html`<li>${row.name}:
+    <span class="number">${" "}${row.seeds.map((each) => digits(each.bits_per_byte)).join(", ")}${row.spread != null && ` (±${digits(row.spread)})`}</span></li>`)}</ul></div>`;
 }
 
 function Weights({ rows }) {

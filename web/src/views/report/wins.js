@@ -11,7 +11,7 @@ const FULL = 4; // bits of advantage at which a color is as strong as it gets
 const STRONGEST = 0.62; // so that the text on it can be read
 const ALL = "all";
 const CAPTION = html`The held-out text. A token has the color of the model that predicts it best; the stronger the color, the more bits
-  it saves against the next best.<span class="no-print"> Point at a token, or use the arrow keys, to see what each model expected.</span>`;
+  it saves against the next best, up to ${FULL}.<span class="no-print"> Point at a token, or use the arrow keys, to see what each model expected.</span>`;
 
 export function Wins({ details: { text }, looks }) {
   const [pair, setPair] = useState([ALL, null]);
