@@ -38,7 +38,7 @@ export function Wins({ details: { text }, looks }) {
     <${Shares} judged=${judged} segments=${page.segments} rivals=${rivals} looks=${looks} />
     <div class="wins">
       <div class="reading-text"><${ColoredText} segments=${colored} selected=${selected} onSelect=${setSelected} label="Held-out text" /></div>
-      <aside class="token no-print" aria-live="polite">${selected != null && page.segments[selected]
+      <aside class="token no-print" aria-live="polite" tabindex="0" aria-label="The token">${selected != null && page.segments[selected]
         ? html`<${Token} segment=${page.segments[selected]} models=${models} all=${text.models} looks=${looks} />`
         : html`<p class="quiet">Point at a token to see each model's five best guesses.</p>`}</aside>
     </div>
