@@ -80,7 +80,7 @@ def build(node: list[str], npm: list[str]) -> None:
 
 
 def _run(command: list[str], path: str) -> None:
-    subprocess.run(command, cwd=WEB, check=True, env={**os.environ, "PATH": path}, stdout=sys.stderr)
+    subprocess.run(command, cwd=WEB, check=True, env={**os.environ, "PATH": path}, stdout=subprocess.DEVNULL)
 
 
 def _version(node: str) -> int:
