@@ -1,6 +1,7 @@
 """The page of `chainrule inspect` in a real browser: real models, real texts, and everything that answers a pointer."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -37,6 +38,18 @@ def folder(tmp_path_factory, bundle):
     return folder
 
 
+def expect(locator):
+    """Waits until it is so: pages draw a moment after a pointer has moved."""
+    from playwright.sync_api import expect
+
+    return expect(locator)
+
+
+def expect_sections(page, names):
+    expect(page.locator("section").first).to_be_visible()
+    assert page.locator("section").evaluate_all("all => all.map((each) => each.id)") == names
+
+
 def written(folder, name):
     """The page of a run, and the data that it shows."""
     found = look_inside(load(folder / name), open_corpus(folder / "read.txt"))
@@ -48,26 +61,26 @@ def test_tokens_are_colored_by_surprisal_and_the_pointer_shows_what_was_expected
     path, data = written(folder, "o4")
     page = look(path)
     spans = page.locator("#surprisal .colored span")
-    assert spans.count() == len(data["tokens"]) and page.evaluate("window.hacked") is None
+    expect(spans).to_have_count(len(data["tokens"]))
+    assert page.evaluate("window.hacked") is None and EVIL.split()[0] in page.locator("#surprisal").inner_text()
     shades = spans.evaluate_all("all => all.map((span) => parseInt(/ (\\d+)%/.exec(span.style.background)?.[1] ?? 0))")
     bits = [each["surprisal"] for each in data["tokens"]]
     ordered = [shade for _, shade in sorted(zip(bits, shades, strict=True))]
     assert ordered == sorted(ordered) and ordered[0] < ordered[-1]
     spans.nth(4).hover()
     card = page.locator(".token-card")
-    assert card.locator("h3 code").inner_text() == data["tokens"][4]["text"] == "a"
-    assert f"{bits[4]:.2f} bits" in card.inner_text()
+    expect(card.locator("h3 code")).to_have_text("a")
+    assert data["tokens"][4]["text"] == "a" and f"{bits[4]:.2f} bits" in card.inner_text()
     assert card.locator("li code").all_inner_texts() == [each["text"] for each in data["tokens"][4]["top"]]
     page.locator("#surprisal .colored").focus()
     page.keyboard.press("Home")
-    assert card.locator("h3 code").inner_text() == "the"
+    expect(card.locator("h3 code")).to_have_text("the")
 
 
 def test_the_chart_of_bits_answers_the_pointer(look, folder):
     page = look(written(folder, "o4")[0])
     page.locator("#surprisal .canvas").hover(position={"x": 300, "y": 100})
-    readout = page.locator("#surprisal .readout").inner_text()
-    assert "surprisal" in readout and "expected (entropy)" in readout
+    expect(page.locator("#surprisal .readout")).to_contain_text("expected (entropy)")
 
 
 def test_the_path_of_each_token_is_a_row_that_sorts(look, folder):
@@ -75,10 +88,11 @@ def test_the_path_of_each_token_is_a_row_that_sorts(look, folder):
     page = look(path)
     rows = page.locator("#backoff tbody tr")
     backoff = data["models"][0]["backoff"]
-    assert rows.count() == len(data["tokens"])
+    expect(rows).to_have_count(len(data["tokens"]))
     shown = rows.nth(4).locator(".step").all_inner_texts()
     assert len(shown) == len(backoff["tokens"][4]["left"]) + 1 and "γ dog sat on" in shown[0]
     page.get_by_role("button", name="order").click()
+    expect(page.locator("#backoff th[aria-sort=descending]")).to_contain_text("order")
     orders = [int(text) for text in rows.locator("td:nth-child(3)").all_inner_texts()]
     assert orders == sorted(orders, reverse=True) and orders[0] == 4
     assert page.locator("#backoff svg.bars rect").count() == 4
@@ -87,34 +101,33 @@ def test_the_path_of_each_token_is_a_row_that_sorts(look, folder):
 def test_a_model_has_only_the_sections_of_what_it_has(look, folder):
     path, data = written(folder, "o4")
     page = look(path)
-    assert page.locator("section").evaluate_all("all => all.map((each) => each.id)") == ["surprisal", "backoff"]
+    expect_sections(page, ["surprisal", "backoff"])
     assert "Left out, for this model has none: attention" in page.locator(".inspect-head").inner_text()
     page = look(written(folder, "gpt")[0])
-    assert page.locator("section").evaluate_all("all => all.map((each) => each.id)") == [
-        "surprisal", "attention", "layers", "positions", "neighbors"]
+    expect_sections(page, ["surprisal", "attention", "layers", "positions", "neighbors"])
 
 
 def test_a_small_map_is_enlarged_and_a_token_shows_where_it_looks(look, folder):
     path, data = written(folder, "gpt")
     page = look(path)
     attention = data["models"][0]["attention"]
-    assert page.locator(".miniature").count() == 2 * (2 + 1)  # two heads and the rollout in each of two layers
+    expect(page.locator(".miniature")).to_have_count(2 * (2 + 1))  # two heads and the rollout in each of two layers
     drawn = page.locator(".miniature canvas").first.evaluate(
         "box => [...box.getContext('2d').getImageData(0, 0, box.width, box.height).data].filter(Boolean).length")
     assert drawn > 0
     page.get_by_role("button", name="2 attention, head 1").click()
-    assert page.locator(".large h3").inner_text() == "2 attention, head 1"
+    expect(page.locator(".large h3")).to_have_text("2 attention, head 1")
     page.locator(".looks .colored span").nth(3).hover()
     weights = attention["layers"][1]["heads"][1][3]
     best = max(range(24), key=lambda k: weights[k])
-    told = page.locator(".looks .looked").inner_text()
-    assert f"looks at {attention['read'][best].replace(' ', '␣')} {weights[best]:.2f}" in told
+    seen = f"looks at {attention['read'][best].replace(' ', '␣')} {weights[best]:.2f}"
+    expect(page.locator(".looks .looked")).to_contain_text(seen)
     strengths = page.locator(".looks .colored span").evaluate_all("all => all.map((span) => span.style.background)")
     assert all(strengths[:4]) and not any(strengths[4:])  # nobody looks ahead
     page.locator(".large canvas").hover(position={"x": 4, "y": 4})
-    assert page.locator(".large .heat-told").inner_text() == "from <s>, to <s>: 1.000"
+    expect(page.locator(".large .heat-told")).to_have_text("from <s>, to <s>: 1.000")
     page.get_by_role("button", name="rollout up to 2 attention").click()
-    assert page.locator(".large h3").inner_text() == "rollout up to 2 attention"
+    expect(page.locator(".large h3")).to_have_text("rollout up to 2 attention")
 
 
 def test_layers_are_compared_by_the_measure_that_is_chosen(look, folder):
@@ -124,14 +137,14 @@ def test_layers_are_compared_by_the_measure_that_is_chosen(look, folder):
     for name, key in (("CKA", "cka"), ("cosine", "cosine")):
         page.locator("#layers").get_by_role("radio", name=name, exact=True).click()
         page.locator("#layers canvas").hover(position={"x": 4, "y": 40})
-        assert page.locator("#layers .heat-told").inner_text().endswith(f": {layers[key][1][0]:.3f}")
+        expect(page.locator("#layers .heat-told")).to_have_text(re.compile(f": {layers[key][1][0]:.3f}$"))
 
 
 def test_positions_stand_side_by_side_and_neighbors_in_a_table(look, folder):
     path, data = written(folder, "gpt")
     page = look(path)
-    assert page.locator("#positions .side-by-side h3").all_inner_texts() == [
-        "learned, this model's", "sinusoidal", "rotary", "alibi"]
+    forms = ["learned, this model's", "sinusoidal", "rotary", "alibi"]
+    expect(page.locator("#positions .side-by-side h3")).to_have_text(forms)
     assert page.locator("#positions .legend button").count() == 4
     neighbors = data["models"][0]["neighbors"]
     assert page.locator("#neighbors tbody tr").count() == len(neighbors)
@@ -142,10 +155,9 @@ def test_positions_stand_side_by_side_and_neighbors_in_a_table(look, folder):
 def test_a_mixture_shows_its_members(look, folder):
     path, data = written(folder, "mix")
     page = look(path)
-    assert page.locator("section").evaluate_all("all => all.map((each) => each.id)") == [
-        "surprisal", "members-0", "backoff-1", "backoff-2"]
+    expect_sections(page, ["surprisal", "members-0", "backoff-1", "backoff-2"])
     page.locator("#members-0 .colored span").nth(2).hover()
-    assert page.locator("#members-0 .looked").inner_text().startswith("sat: member 0 ")
+    expect(page.locator("#members-0 .looked")).to_have_text(re.compile("^sat: member 0 "))
 
 
 @pytest.mark.parametrize("name", ["gpt", "o4", "mix"])
