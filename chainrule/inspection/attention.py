@@ -29,10 +29,10 @@ def maps(seen: Mapping[str, Sequence[Any]], model: str = "") -> list[Map]:
     return [Map(layer, found[layer]) for layer in sorted(found)]
 
 
-def shortened(found: Sequence[Map], most: int = MOST) -> list[Map]:
-    """The maps of so many first tokens that all of them stay readable; a causal map's corner is a map itself."""
+def shortened(found: Sequence[Map], most: int | None = None) -> list[Map]:
+    """The maps of so many first tokens that a page can hold all of them; a causal map's corner is a map itself."""
     heads = sum(len(each.weights) for each in found)
-    length = max(1, int((most / max(heads, 1)) ** 0.5))
+    length = max(1, int(((MOST if most is None else most) / max(heads, 1)) ** 0.5))
     return [Map(each.layer, each.weights[:, :length, :length]) for each in found]
 
 

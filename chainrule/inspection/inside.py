@@ -77,8 +77,9 @@ def _limits(noted: Noted, found: dict[str, Any]) -> list[str]:
     for count in sorted(set(counts.values())):
         if count < length or len(noted.units) > 1:
             what = " and ".join(name for name, own in counts.items() if own == count)
-            said.append(f"{what}: of the first {count:,} tokens of {where}"
-                        f"{', one window of the model' if count < length else ''}.")
+            why = "" if count == length else ", as many as a page can hold" if count < max(counts.values()) else (
+                ", one window of the model")
+            said.append(f"{what}: of the first {count:,} tokens of {where}{why}.")
     return said
 
 

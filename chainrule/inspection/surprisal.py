@@ -41,7 +41,10 @@ def along(model: LanguageModel, unit: np.ndarray, *, top: int = 5) -> Iterator[E
 
 def expected(log_p_V: np.ndarray, id: int, top: int) -> Expected:
     """One row of ln p, and the token that came; of equally likely tokens those with the lowest ids are shown."""
-    best = np.argsort(-log_p_V, kind="stable")[:top]
+    top = min(top, len(log_p_V))
+    least = np.partition(log_p_V, -top)[-top]  # all above it are among the best; a whole sort would cost V log V
+    near = np.flatnonzero(log_p_V >= least)
+    best = near[np.argsort(-log_p_V[near], kind="stable")[:top]]
     p_V = np.exp(log_p_V)
     possible = p_V > 0
     entropy = -float((p_V[possible] * log_p_V[possible]).sum()) / LN2

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import chainrule.inspection.attention as attention
 from chainrule.errors import DataError, OptionError
 from chainrule.inspection.looking import look
 from chainrule.jobs import train
@@ -128,6 +129,18 @@ def test_the_longest_line_is_looked_into(folder):
     read = found["models"][0]["attention"]["read"]
     assert found["longest"] == 1 and read == ["<s>", "the", "dog", "sat", "on", "a", "<unk>"]
     assert any("of unit 2, the longest" in line for line in found["said"])
+
+
+def test_maps_that_a_page_cannot_hold_are_shortened_in_a_sentence(folder, monkeypatch):
+    monkeypatch.setattr(attention, "MOST", 100)
+    recipe = folder / "many.yaml"
+    recipe.write_text("family: neural\ntokenizer: characters\nmodel: {pattern: sf, width: 16, context: 24}\n"
+                      "training: {budget: {steps: 2}, batch: 2, keep: 0}\n")
+    train(recipe, folder / "text.txt", folder / "many")
+    _, found = looked(folder, "many")
+    assert len(found["models"][0]["attention"]["read"]) == 5
+    assert "attention: of the first 5 tokens of the text, as many as a page can hold." in found["said"]
+    assert "layers: of the first 24 tokens of the text, one window of the model." in found["said"]
 
 
 def test_a_text_without_words_is_said(folder):

@@ -21,6 +21,13 @@ def test_one_row_is_taken_apart():
     assert [id for id, _ in found.top] == [0, 2] and found.top[1][1] == pytest.approx(0.25)
 
 
+@pytest.mark.parametrize("top", [1, 3, 50])
+def test_the_likeliest_are_those_of_a_whole_sort_and_of_equals_the_first(top):
+    log_p = np.log(np.random.default_rng(0).integers(1, 4, size=31) / 62)
+    wanted = sorted(range(31), key=lambda id: (-log_p[id], id))[:top]
+    assert [id for id, _ in expected(log_p, 0, top).top] == wanted
+
+
 def test_what_is_impossible_has_no_end_of_surprise_and_is_never_among_the_likeliest():
     with np.errstate(divide="ignore"):
         found = expected(np.log([1.0, 0.0, 0.0]), 2, top=5)
