@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from chainrule.exchange import export as export
     from chainrule.exchange import import_model as import_model
+    from chainrule.experiments.compare import compare as compare
+    from chainrule.experiments.terms import Terms as Terms
     from chainrule.inspection.looking import inspect as inspect
     from chainrule.jobs import train as train
     from chainrule.runs import LoadedRun as LoadedRun
@@ -23,9 +25,9 @@ __version__ = "0.1.0"
 # Imported when first used: `import chainrule` and `chainrule --help` stay quick.
 _HOMES = {"train": "jobs", "export": "exchange", "import_model": "exchange", "load": "runs", "LoadedRun": "runs",
           "evaluate": "verbs", "generate": "verbs", "score": "verbs", "Sampling": "verbs", "watch": "watching",
-          "inspect": "inspection.looking"}
-__all__ = ["LoadedRun", "Sampling", "evaluate", "export", "generate", "import_model", "inspect", "load", "score",
-           "train", "watch"]
+          "inspect": "inspection.looking", "compare": "experiments.compare", "Terms": "experiments.terms"}
+__all__ = ["LoadedRun", "Sampling", "Terms", "compare", "evaluate", "export", "generate", "import_model", "inspect",
+           "load", "score", "train", "watch"]
 
 
 def __dir__() -> list[str]:

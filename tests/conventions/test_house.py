@@ -24,6 +24,7 @@ HOUSE = [  # from the top; the rooms of one floor may import each other
     {"shards", "verbs"},
     {"pages"},
     {"inspection"},
+    {"experiments"},
     {"cli"},
 ]
 FRONT = {"runs", "jobs", "exchange", "shards", "verbs"}  # files beside the spine that are not of it

@@ -1,0 +1,63 @@
+"""What each training may spend: seconds, tokens or FLOPs, as people write them."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from chainrule.errors import OptionError
+
+Kind = Literal["seconds", "tokens", "flops"]
+AMOUNT = re.compile(r"([0-9][0-9_,]*\.?[0-9]*(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)")
+TIMES = {"s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
+THINGS: dict[str, Kind] = {"tok": "tokens", "token": "tokens", "tokens": "tokens", "flop": "flops", "flops": "flops"}
+SIZES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
+HINT = "Such as 90s, 5m, 1h, 20Mtok or 1e15flop."
+
+
+@dataclass(frozen=True)
+class Budget:
+    """So much of one kind, for each training."""
+
+    kind: Kind
+    amount: float
+
+    def override(self) -> str:
+        """As a change to a recipe that is trained in steps."""
+        return f"training.budget.{self.kind}={self.amount!r}"
+
+    def __str__(self) -> str:
+        return f"{self.amount:,.6g} {'FLOPs' if self.kind == 'flops' else self.kind}"
+
+
+def parse_budget(text: str) -> Budget:
+    """`90s`, `5m`, `1h`; `20Mtok`; `1e15flop`."""
+    found = AMOUNT.fullmatch(text.strip())
+    if not found:
+        raise OptionError("--budget", text, "an amount with its unit", HINT)
+    number, unit = float(found[1].replace(",", "").replace("_", "")), found[2]
+    if unit in TIMES:
+        return _positive(text, "seconds", number * TIMES[unit])
+    for thing, kind in THINGS.items():
+        if unit.lower().endswith(thing) and unit[: -len(thing)] in SIZES:
+            return _positive(text, kind, number * SIZES[unit[: -len(thing)]])
+    raise OptionError("--budget", text, "seconds, tokens or FLOPs", HINT)
+
+
+def _positive(text: str, kind: Kind, amount: float) -> Budget:
+    if not 0 < amount < math.inf:
+        raise OptionError("--budget", text, "more than nothing and less than everything", HINT)
+    return Budget(kind, amount)
+
+
+def parse_size(where: str, text: str) -> int:
+    """`3M` or `250k` as a number."""
+    found = AMOUNT.fullmatch(text.strip())
+    if not found or found[2] not in SIZES:
+        raise OptionError(where, text, "a number such as 3M or 250k")
+    amount = float(found[1].replace(",", "").replace("_", "")) * SIZES[found[2]]
+    if not 1 <= amount < math.inf:
+        raise OptionError(where, text, "at least 1")
+    return round(amount)

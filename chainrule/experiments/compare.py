@@ -1,0 +1,153 @@
+"""Compare: every recipe under the same budget, on the same split, with the same tokens; one honest table."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from chainrule.errors import ChainruleError, OptionError
+from chainrule.experiments.budget import Budget, parse_budget
+from chainrule.experiments.contestants import Contestant, contestants
+from chainrule.experiments.excerpts import passages, prompts
+from chainrule.experiments.holdout import Source, source, texts
+from chainrule.experiments.place import occupied, settle
+from chainrule.experiments.running import Setting, Trial, outcome
+from chainrule.experiments.terms import (
+    OWN,
+    Terms,
+    applicable,
+    chosen_tokenizer,
+    reads_alike,
+    shared_changes,
+    sized,
+)
+from chainrule.recipe import make_recipe
+from chainrule.text.corpora.corpus import Corpus
+
+log = logging.getLogger("chainrule")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that is settled before the first training."""
+
+    entries: tuple[Contestant, ...]
+    budget: Budget
+    tokenizer: dict[str, Any] | None  # None where each has its own
+    seeds: tuple[int, ...]
+    source: Source
+    train: Corpus
+    held_out: Corpus
+    documents: tuple[bytes, ...]  # of the held-out text
+    notes: tuple[str, ...]
+
+
+def compare(recipes: str | Sequence[str], data: str | Path | Sequence[str | Path], out: str | Path, *,
+            budget: str = "1m", terms: Terms | None = None, force: bool = False) -> dict[str, Any]:
+    """Trains recipes under one budget and holds them against each other; returns what REPORT/report.json says.
+
+    `recipes` are names or files, each followed by its changes: `["lstm", "model.width=128", "ngram"]`.
+    """
+    from chainrule.experiments.report import written
+
+    terms, out = terms or Terms(), Path(out)
+    words = recipes.split() if isinstance(recipes, str) else list(recipes)
+    spent = parse_budget(budget)
+    with occupied(out) as lock:
+        plan = planned(words, data, spent, terms)
+        settle(out, _told(plan), force=force)
+        setting = Setting(out, plan.source, (plan.train.fingerprint(), plan.held_out.fingerprint()), spent,
+                          prompts(plan.documents), passages(plan.documents), lock)
+        trials = {each.name: trials_of(each, plan.seeds) for each in plan.entries if each.recipe}
+        outcomes = _carried_out(trials, setting)
+        return written(plan, trials, outcomes, setting, _command(words, data, out, budget, terms))
+
+
+def planned(words: Sequence[str], data: Any, budget: Budget, terms: Terms) -> Plan:
+    """Reads recipes and text, and makes the recipes comparable."""
+    if terms.seeds < 1:
+        raise OptionError("--seeds", terms.seeds, "at least 1")
+    own = terms.tokenizer == OWN
+    entries = contestants(words, terms.grid, own_tokenizers=own)
+    _check_changes(entries, terms)
+    plain = [each.resolved(applicable(each, terms.changes)) for each in entries]
+    like = reads_alike(plain)
+    where, notes = source(data, terms.valid, like.text, like.split.valid, like.split.seed)
+    train, held_out = where.halves()
+    documents = texts(held_out)
+    tokenizer, note = (None, None) if own else chosen_tokenizer(terms.tokenizer, _size(train))
+    split = where.fraction if terms.valid is None else 0.0
+    resolved = []
+    for each in entries:
+        found = each.resolved([*shared_changes(each, terms, budget, tokenizer), f"split.valid={split!r}"])
+        told = None
+        if terms.params is not None:
+            found, told = sized(found, terms.params, train)
+        resolved.append(found)
+        notes += [told] if told else []
+    return Plan(tuple(resolved), budget, tokenizer, tuple(range(terms.seeds)), where, train, held_out,
+                tuple(documents), tuple([*notes, note] if note else notes))
+
+
+def _check_changes(entries: Sequence[Contestant], terms: Terms) -> None:
+    """A change for all that no recipe has a place for is a mistake."""
+    for change in terms.changes:
+        if not any(applicable(each, [change]) for each in entries):
+            each = entries[0].resolved([change])  # says what is wrong with it, for one
+            raise ChainruleError(f"--change {change}: {each.problem or 'no recipe has such an option.'}")
+
+
+def _size(corpus: Corpus) -> int:
+    return sum(len(chunk.data) for chunk in corpus.chunks())
+
+
+def trials_of(each: Contestant, seeds: Sequence[int]) -> list[Trial]:
+    """One for each seed; what is counted comes out the same, so it is counted once."""
+    assert each.recipe is not None
+    seeds = seeds if hasattr(each.recipe, "training") else seeds[:1]
+    several = len(seeds) > 1
+    return [Trial(f"{each.name}, seed {seed}" if several else each.name,
+                  f"{each.folder}-seed{seed}" if several else each.folder, seed,
+                  make_recipe({**each.recipe.model_dump(mode="json"), "seed": seed})) for seed in seeds]
+
+
+def _carried_out(trials: Mapping[str, Sequence[Trial]], setting: Setting) -> dict[str, list[dict[str, Any]]]:
+    """What every trial came to, one after the other."""
+    count = sum(map(len, trials.values()))
+    outcomes: dict[str, list[dict[str, Any]]] = {name: [] for name in trials}
+    number = 0
+    for name, own in trials.items():
+        for trial in own:
+            number += 1
+            place = f"[{number}/{count}]"
+            facts = outcome(trial, setting, place)
+            outcomes[name].append(facts)
+            if "failed" in facts:
+                log.info(f"{place} {trial.name}: failed: {facts['failed']}")
+    return outcomes
+
+
+def _told(plan: Plan) -> dict[str, Any]:
+    """By what the comparison is known when it is begun again."""
+    return {"budget": asdict(plan.budget), "tokenizer": plan.tokenizer or OWN, "seeds": list(plan.seeds),
+            "data": plan.train.fingerprint()[:16], "held out": plan.held_out.fingerprint()[:16],
+            "recipes": {each.name: each.recipe and each.recipe.model_dump(mode="json") for each in plan.entries}}
+
+
+def _command(words: Sequence[str], data: Any, out: Path, budget: str, terms: Terms) -> str:
+    """The line to run it again."""
+    import shlex
+
+    def options(name: str, values: Any) -> list[str]:
+        listed = [values] if isinstance(values, str | Path | int) or values is None else list(values)
+        return [part for value in listed if value is not None for part in (name, str(value))]
+
+    tokenizer = None if terms.tokenizer is None else str(terms.tokenizer)
+    parts = ["chainrule", "compare", *words, *options("--data", data), *options("--valid", terms.valid), "--budget",
+             budget, *options("--tokenizer", tokenizer), *options("--params", terms.params),
+             *(options("--seeds", terms.seeds) if terms.seeds > 1 else []), *options("--grid", terms.grid),
+             *options("--change", terms.changes), "--out", str(out)]
+    return shlex.join(parts)

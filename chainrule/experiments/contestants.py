@@ -1,0 +1,109 @@
+"""Who is compared: each recipe with its changes becomes a row with a name and a folder of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from chainrule.errors import ChainruleError, UsageError
+from chainrule.recipe import Recipe, load_recipe, recipe_path
+
+SHARED = {"training.budget": "--budget decides it", "seed": "--seeds decides it",
+          "split": "one split serves all: --change split.valid=0.2", "text": "all read the text alike: --change text.…"}
+LONGEST = 80  # characters of a folder's name
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One row: a recipe, or why there is none."""
+
+    name: str
+    folder: str
+    source: str
+    changes: tuple[str, ...]
+    recipe: Recipe | None = None
+    problem: str | None = None
+
+    def resolved(self, shared: Sequence[str]) -> Contestant:
+        """With its recipe read and changed; a recipe that cannot be read is a row that says so."""
+        try:
+            return replace(self, recipe=load_recipe(self.source, [*self.changes, *shared]))
+        except ChainruleError as error:
+            return replace(self, problem=" ".join(str(error).split()))
+
+
+def contestants(words: Sequence[str], grid: Sequence[str] = (), *, own_tokenizers: bool = False) -> list[Contestant]:
+    """`lstm ngram model.order=3` are two; each value of a `grid` (`model.width=64,128`) makes a row of each."""
+    variants = [tuple(each) for each in itertools.product(*map(_choices, grid))]
+    found: list[Contestant] = []
+    for source, changes in _asked_for(words):
+        recipe_path(source)  # a name that is nobody's is a mistake in the command
+        for variant in variants:
+            _check([*changes, *variant], own_tokenizers)
+            found.append(_named(source, (*changes, *variant)))
+    return _distinct(found)
+
+
+def _asked_for(words: Sequence[str]) -> list[tuple[str, list[str]]]:
+    found: list[tuple[str, list[str]]] = []
+    for word in words:
+        if "=" not in word:
+            found.append((word, []))
+        elif found:
+            found[-1][1].append(word)
+        else:
+            raise UsageError(f"{word!r} changes a recipe, expected the recipe before it. For all: --change {word}")
+    if not found:
+        raise UsageError("compare needs recipes, for example: chainrule compare ngram lstm --data pydoc --budget 1m "
+                         "--out report")
+    return found
+
+
+def _choices(option: str) -> list[str]:
+    """`model.width=64,128` as two changes; commas inside brackets do not part."""
+    path, equals, values = option.partition("=")
+    choices = re.split(r",(?![^\[{]*[\]}])", values)
+    if not equals or not path or not all(choices):
+        raise UsageError(f"--grid {option}: expected a path and its values, such as model.width=64,128,256.")
+    return [f"{path}={choice}" for choice in choices]
+
+
+def _check(changes: Sequence[str], own_tokenizers: bool) -> None:
+    """What all share cannot be changed for one."""
+    rules = SHARED | ({} if own_tokenizers else {"tokenizer": "all share one, unless --tokenizer own"})
+    for change in changes:
+        path = change.partition("=")[0]
+        for place, reason in rules.items():
+            if path == place or path.startswith(f"{place}."):
+                raise UsageError(f"{change}: cannot be changed for one recipe alone, {reason}.")
+
+
+def _named(source: str, changes: tuple[str, ...]) -> Contestant:
+    base = Path(source).stem if Path(source).suffix in (".yaml", ".yml") else Path(source).name
+    name = " ".join([base, *(change.removeprefix("model.") for change in changes)])
+    return Contestant(name, _folder(name), source, changes)
+
+
+def _folder(name: str) -> str:
+    """The name as a folder's: letters that every file system has."""
+    plain = re.sub(r"[^\w.=,+-]+", "-", name).strip("-.") or "model"
+    return plain if len(plain) <= LONGEST else f"{plain[:LONGEST - 9]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def _distinct(found: list[Contestant]) -> list[Contestant]:
+    """Files of the same name are numbered; the same recipe twice is refused."""
+    seen: dict[str, int] = {}
+    given: set[tuple[str, tuple[str, ...]]] = set()
+    result = []
+    for each in found:
+        if (each.source, each.changes) in given:
+            raise UsageError(f"{each.name} is named twice, expected different recipes. --seeds 2 trains each twice.")
+        given.add((each.source, each.changes))
+        count = seen[each.folder] = seen.get(each.folder, 0) + 1
+        result.append(each if count == 1 else replace(each, name=f"{each.name} ({count})",
+                                                      folder=f"{each.folder}.{count}"))
+    return result

@@ -1,0 +1,52 @@
+"""What stands in both halves of a split: text that was seen in training is no test of anything."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+from chainrule.text.corpora.corpus import Corpus, documents
+
+LONG = 60  # bytes of a line that is hardly there twice by chance
+SLACK = 1 << 10  # bytes of white space around a document
+SHOWN = 3
+EACH = 80  # characters shown
+
+
+def duplicates(train: Corpus, held_out: Sequence[bytes]) -> dict[str, Any]:
+    """Held-out documents, and long lines, that the training text has word for word; white space at ends aside."""
+    whole = {_key(text) for text in held_out}
+    lines = {_key(line): line for text in held_out for line in text.split(b"\n") if len(line.strip()) >= LONG}
+    longest = max(map(len, held_out), default=0) + SLACK
+    seen_documents, seen_lines = set(), set()
+    for document in documents(train):
+        text = b""
+        for chunk in document.chunks:
+            text = text + chunk.data if len(text) <= longest else text  # a longer one is no copy
+            seen_lines |= {_key(line) for line in chunk.data.split(b"\n") if len(line) >= LONG} & lines.keys()
+        if len(text) <= longest and (key := _key(text)) in whole:
+            seen_documents.add(key)
+    found = [line for key, line in lines.items() if key in seen_lines]
+    count = sum(_key(text) in seen_documents for text in held_out)
+    repeated = sum(len(line) + 1 for text in held_out for line in text.split(b"\n") if _key(line) in seen_lines)
+    return {"documents": count, "lines": len(found), "bytes": repeated,
+            "examples": [line.decode().strip()[:EACH] for line in found[:SHOWN]]}
+
+
+def sentence(found: dict[str, Any], held_out_bytes: int) -> str | None:
+    """What a person should know of it."""
+    if not found["documents"] and not found["lines"]:
+        return None
+    share = f"{found['bytes'] / held_out_bytes:.1%}" if held_out_bytes else "0 %"
+    return (f"of the held-out text {_count(found['documents'], 'document')} and {_count(found['lines'], 'long line')} "
+            f"({share} of its bytes) stand word for word in the training text too: a model that knows text by heart "
+            "looks better than it is.")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _key(text: bytes) -> bytes:
+    return hashlib.blake2b(text.strip(), digest_size=16).digest()

@@ -1,0 +1,119 @@
+"""The one split that all share: the text that is trained on, and the text that nothing is learned from."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chainrule.errors import DataError
+from chainrule.text.corpora import open_corpus
+from chainrule.text.corpora.corpus import CHUNK, Chunk, Corpus, documents
+from chainrule.text.options import TextOptions
+from chainrule.text.split import split
+from chainrule.text.units import SPACE
+
+FRACTION = 0.1
+MOST = 8 << 20  # bytes held out where nobody asked for a share: evaluating more takes longer than it tells
+Spec = str | Path | Sequence[str | Path]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the text comes from and how it is divided: plain values, so that another process makes the same."""
+
+    data: tuple[str, ...]
+    valid: tuple[str, ...] | None
+    fraction: float
+    seed: int
+    text: dict[str, Any]
+
+    def halves(self) -> tuple[Corpus, Corpus]:
+        """The text to train on, and the text held out."""
+        options = TextOptions(**self.text)
+        corpus = open_corpus(self.data, options)
+        if self.valid is not None:
+            return corpus, open_corpus(self.valid, options)
+        with suppress(DataError):  # too few lines; what cannot be read is said by `cut` too
+            train, valid = split(corpus, self.fraction, self.seed)
+            if has_text(train) and has_text(valid):
+                return train, valid
+        return cut(corpus, self.fraction)
+
+
+def source(data: Spec, valid: Spec | None, text: TextOptions, fraction: float, seed: int) -> tuple[Source, list[str]]:
+    """How the text is divided, and what is to be said about it; a fraction of 0 is the usual one."""
+    specs, given = _listed(data), None if valid is None else _listed(valid)
+    share, notes = fraction or FRACTION, []
+    size = open_corpus(specs, text).size
+    if given is None and not fraction and size * FRACTION > MOST:
+        share = float(f"{MOST / size:.1g}")
+        notes.append(f"{share:.1%} of the text is held out, about {MOST >> 20} MB: split.valid=0.1 would take more.")
+    return Source(specs, given, share, seed, text.model_dump(mode="json")), notes
+
+
+def _listed(spec: Spec) -> tuple[str, ...]:
+    return (str(spec),) if isinstance(spec, str | Path) else tuple(str(each) for each in spec)
+
+
+def has_text(corpus: Corpus) -> bool:
+    """Whether anything but white space is in it."""
+    return any(chunk.data.strip(SPACE) for chunk in corpus.chunks())
+
+
+def texts(corpus: Corpus) -> list[bytes]:
+    """The documents, whole, without those that are blank: what models with a document as their unit read."""
+    found = [b"".join(chunk.data for chunk in document.chunks) for document in documents(corpus)]
+    return [text for text in found if text.strip(SPACE)]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The bytes from `begin` to `end` of a text that has too few lines to be split by them."""
+
+    base: Corpus
+    begin: int
+    end: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.base.name} (bytes {self.begin:,} to {self.end:,})"
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return self.base.files
+
+    @property
+    def size(self) -> int:
+        return self.end - self.begin
+
+    def fingerprint(self) -> str:
+        return hashlib.sha256(f"{self.base.fingerprint()} {self.begin} {self.end}".encode()).hexdigest()
+
+    def chunks(self, size: int = CHUNK) -> Iterator[Chunk]:
+        offset, line = 0, 1
+        for chunk in self.base.chunks(size):
+            data = chunk.data[max(0, self.begin - offset) : max(0, self.end - offset)]
+            offset += len(chunk.data)
+            if data:
+                yield Chunk(data, chunk.source, line, chunk.ends_document or offset >= self.end)
+                line += data.count(b"\n")
+
+
+def cut(corpus: Corpus, fraction: float) -> tuple[Cut, Cut]:
+    """The last words of the text are held out; a text of one word is cut between two characters."""
+    text = b"".join(chunk.data for chunk in corpus.chunks())
+    if len(text.split()) < 2 and len(text.decode().strip()) < 2:
+        raise DataError(f"{corpus.name}: {len(text)} bytes, expected at least two characters: one to learn from, and "
+                        "one to predict.")
+    filled = len(text.rstrip(SPACE))
+    target = min(filled - 1, round(filled * (1 - fraction)))
+    gaps = [found.end() for found in re.finditer(rb"[\t-\r ]+", text[:filled]) if found.start() > 0]
+    place = min(gaps, key=lambda gap: abs(gap - target)) if gaps else max(1, target)
+    while text[place] & 0xC0 == 0x80:  # inside a character of several bytes
+        place -= 1
+    return Cut(corpus, 0, place), Cut(corpus, place, len(text))

@@ -1,0 +1,105 @@
+"""The folder of a comparison: whose it is, that one process works in it at a time, and what lies in it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import logging
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from chainrule.errors import StorageError, UsageError
+from chainrule.experiments.measuring import write
+
+PLAN, LOCK, REPORT, DETAILS, PAGE, BEST = ("comparison.json", ".lock", "report.json", "details.json", "report.html",
+                                           "best")
+WAIT = 60.0  # seconds for a training whose parent was killed to save itself
+log = logging.getLogger("chainrule")
+
+
+@contextmanager
+def occupied(out: Path) -> Iterator[int]:
+    """A lock that trials inherit: it is free when the last of them has ended."""
+    try:
+        if out.is_dir() and not (out / PLAN).exists() and any(path.name != LOCK for path in out.iterdir()):
+            raise StorageError(f"{out}: exists and is no comparison, so it is left alone. Choose another folder.")
+        (out / "trials").mkdir(parents=True, exist_ok=True)
+        (out / "runs").mkdir(exist_ok=True)
+        handle = os.open(out / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise StorageError(f"{out}: cannot be written: {error.strerror}. Choose another folder.") from None
+    try:
+        _lock(handle, out)
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, out: Path) -> None:
+    until = time.monotonic() + WAIT
+    told = False
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > until:
+                raise StorageError(f"{out}: another comparison is at work there. Wait for it, or choose another "
+                                   "folder.") from None
+        if not told:
+            log.info(f"{out}: another process is at work there; waiting for it up to {WAIT:.0f} s.")
+            told = True
+        time.sleep(0.2)
+
+
+def settle(out: Path, plan: Mapping[str, Any], *, force: bool) -> None:
+    """Writes down what is compared, or refuses what differs from what was begun here."""
+    from chainrule.training.workspace import differences
+
+    path, wanted = out / PLAN, json.loads(json.dumps(plan))
+    try:
+        old = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        old = None
+    if old is not None and not force:
+        either = {name for each in (old, wanted) for name, recipe in each["recipes"].items() if recipe is None}
+        changes = differences(*(_without(each, either) for each in (old, wanted)))
+        if changes:
+            raise UsageError("\n".join([f"{out}: holds another comparison:", *changes[:8], "Give the same command to "
+                                        "go on with it, another --out, or --force: what is the same is kept."]))
+    write(path, wanted)
+
+
+def _without(plan: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
+    """The plan without recipes that could not be read then or now: mending one is no other comparison."""
+    return {**plan, "recipes": {name: recipe for name, recipe in plan["recipes"].items() if name not in names}}
+
+
+def point_to_best(out: Path, run: str | None) -> None:
+    """`best` is a link to the run; a copy where the file system has no links."""
+    link = out / BEST
+    partial = out / f".{BEST}.partial"
+    _remove(partial)
+    if run is None:
+        _remove(link)
+        return
+    try:
+        partial.symlink_to(run, target_is_directory=True)
+        if link.is_dir() and not link.is_symlink():
+            shutil.rmtree(link)
+        partial.replace(link)
+    except OSError:
+        _remove(link)
+        shutil.copytree(out / run, link)
+
+
+def _remove(path: Path) -> None:
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    elif path.is_dir():
+        shutil.rmtree(path)

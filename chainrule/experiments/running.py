@@ -1,0 +1,161 @@
+"""Trials one after the other, each in a process of its own: what is done is not done again, what fails is one row."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import chainrule
+from chainrule.errors import ChainruleError
+from chainrule.experiments.budget import Budget
+from chainrule.experiments.holdout import Source
+from chainrule.experiments.measuring import write
+from chainrule.recipe import Recipe
+from chainrule.storage import open_run
+
+PATIENCE = 120.0  # seconds that a training has to save itself when it is told to stop
+QUIET = 10.0  # between two lines about one training
+log = logging.getLogger("chainrule")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One recipe with one seed."""
+
+    name: str
+    folder: str
+    seed: int
+    recipe: Recipe
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all trials share."""
+
+    out: Path
+    source: Source
+    fingerprints: tuple[str, str]  # of the text trained on, and of the text held out
+    budget: Budget
+    prompts: tuple[str, ...]
+    passages: tuple[tuple[int, int], ...]
+    lock: int  # a file that stays locked as long as a trial lives
+
+    def run(self, trial: Trial) -> Path:
+        return self.out / "runs" / trial.folder
+
+    def result(self, trial: Trial) -> Path:
+        return self.out / "trials" / f"{trial.folder}.json"
+
+
+def identity(trial: Trial, setting: Setting) -> str:
+    """By what a finished trial is known again: the recipe as it is carried out, and the text."""
+    told = [chainrule.__version__, trial.recipe.model_dump(mode="json"), setting.fingerprints]
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def outcome(trial: Trial, setting: Setting, place: str) -> dict[str, Any]:
+    """The facts of a trial, `{"failed": why}` where it came to nothing; it is run unless that is done."""
+    facts = finished(trial, setting)
+    if facts is not None:
+        log.info(f"{place} {trial.name}: done before.")
+        return facts
+    why = _carried_out(trial, setting, place)
+    return {"failed": why} if why else finished(trial, setting) or {"failed": "it left no result."}
+
+
+def finished(trial: Trial, setting: Setting) -> dict[str, Any] | None:
+    """The facts of a trial that is done and whole."""
+    path = setting.result(trial)
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        report = json.loads(open_run(setting.run(trial)).file("report.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, ChainruleError):
+        return None
+    known = {facts.get("identity"), report.get("trial")} == {identity(trial, setting)}
+    return {**facts, "report": report} if known and path.with_suffix(".safetensors").exists() else None
+
+
+def _carried_out(trial: Trial, setting: Setting, place: str) -> str | None:
+    """Runs the process; why it failed, or None."""
+    result = setting.result(trial)
+    result.unlink(missing_ok=True)
+    task = {"recipe": trial.recipe.model_dump(mode="json"), "source": asdict(setting.source),
+            "run": str(setting.run(trial)), "result": str(result), "identity": identity(trial, setting),
+            "prompts": setting.prompts, "passages": setting.passages}
+    path = result.with_suffix(".task.json")
+    write(path, task)
+    with result.with_suffix(".log").open("a", encoding="utf-8") as journal:
+        process = subprocess.Popen([sys.executable, "-m", "chainrule.experiments.trial", str(path)], env=_environment(),
+                                   stdout=subprocess.PIPE, stderr=journal, stdin=subprocess.DEVNULL, text=True,
+                                   pass_fds=[setting.lock], start_new_session=True)
+        try:
+            told = _followed(process, trial, setting, place)
+            code = process.wait()
+        except BaseException as error:  # Ctrl-C reaches this process alone, which hands it on once
+            _stop(process, signal.SIGINT if isinstance(error, KeyboardInterrupt) else signal.SIGTERM)
+            raise
+    return None if code == 0 else told or _end(code, result.with_suffix(".log"))
+
+
+def _environment() -> dict[str, str]:
+    """The same package for the process, wherever it lies."""
+    here = str(Path(chainrule.__file__).parents[1])
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")])),
+            "PYTHONUNBUFFERED": "1"}
+
+
+def _followed(process: subprocess.Popen[str], trial: Trial, setting: Setting, place: str) -> str | None:
+    """Says how far it is; what the process itself says about its failure."""
+    assert process.stdout is not None
+    began = said = time.monotonic()
+    log.info(f"{place} {trial.name}: begins.")
+    for line in process.stdout:
+        facts = json.loads(line)
+        if "failed" in facts:
+            return str(facts["failed"])
+        now = time.monotonic()
+        if "progress" in facts and now - said >= QUIET:
+            log.info(f"{place} {trial.name}: {_far(facts, setting.budget)}")
+            said = now
+        elif "stage" in facts and now - began >= QUIET:
+            log.info(f"{place} {trial.name}: trained, {facts['stage']}.")
+    return None
+
+
+def _far(facts: Mapping[str, Any], budget: Budget) -> str:
+    """`40 s of 60 s, 2.31 bits per byte of the text trained on`"""
+    share = facts["progress"]
+    spent = (f"{share * budget.amount:,.0f} s of {budget.amount:,.0f} s" if budget.kind == "seconds" else
+             f"{share:.0%} of {budget}")
+    bits = facts.get("bits_per_byte")
+    return spent + (f", {bits:.2f} bits per byte of the text trained on" if bits else "")
+
+
+def _stop(process: subprocess.Popen[str], number: signal.Signals) -> None:
+    """Tells the process to end and waits until it has saved what it had; told twice, it is killed."""
+    process.send_signal(number)
+    try:
+        process.wait(PATIENCE)
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
+        process.kill()
+        process.wait()
+
+
+def _end(code: int, journal: Path) -> str:
+    """One line about a process that could say nothing itself."""
+    if code == -signal.SIGKILL:
+        return "killed (signal 9): most often the system does that for lack of memory. Try a smaller model or batch."
+    if code < 0:
+        return f"ended by signal {-code} ({signal.Signals(-code).name})."
+    lines = [line for line in journal.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+    return f"exit code {code}: {lines[-1][:300] if lines else 'it said nothing'} (see trials/{journal.name})"

@@ -1,0 +1,141 @@
+"""Rows of the table: what each contestant came to, with the losses that intervals and pairs are computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from chainrule.evaluation.significance import studentized
+from chainrule.experiments.budget import Budget
+from chainrule.experiments.contestants import Contestant
+from chainrule.experiments.losses import Losses, Units
+from chainrule.experiments.running import Setting, Trial
+from chainrule.storage.tensors import open_tensors
+
+FEW_STEPS = 20
+UNTIMED = ("reading", "saving", "validating", "total")  # steps of a job that are not training
+NEEDED = ("model.safetensors", "tokenizer.json")  # what a model takes on the disk, apart from its papers
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A row, and where it can be compared the losses of each seed along the text, and bits of each unit."""
+
+    row: dict[str, Any]
+    outcomes: tuple[dict[str, Any], ...] = ()
+    losses: tuple[Losses, ...] = ()
+    unit_bits: np.ndarray | None = None  # the mean over seeds
+
+
+def standing(contestant: Contestant, trials: Sequence[Trial], outcomes: Sequence[dict[str, Any]], setting: Setting,
+             units: Units) -> Standing:
+    """What the seeds of one contestant came to; it failed only if all of them did."""
+    done = [(trial, facts) for trial, facts in zip(trials, outcomes, strict=True) if "failed" not in facts]
+    problem = contestant.problem or next((facts["failed"] for facts in outcomes if "failed" in facts), None)
+    if not done:
+        return Standing(failed(contestant, problem or "nothing was trained."))
+    facts = tuple(each for _, each in done)
+    if why := next((found for each in facts if (found := _unusable(each, setting.budget))), None):
+        return Standing(failed(contestant, why))
+    arrays = [open_tensors(setting.result(trial).with_suffix(".safetensors")) for trial, _ in done]
+    comparable = all(each["lossless"] for each in facts)
+    rated = [_per_byte(array, units) for array in arrays]
+    row = _row(contestant, done, setting) | {
+        "bits_per_byte": float(np.mean([rate for rate, _ in rated])),
+        "perplexity": float(2 ** np.mean([np.asarray(array["bits"]).mean() for array in arrays])),
+        "comparable": comparable, "why": problem,
+        "seeds": [{"seed": trial.seed, "bits_per_byte": rate, "run": f"runs/{trial.folder}"}
+                  for (trial, _), (rate, _) in zip(done, rated, strict=True)]}
+    row["spread"] = float(np.std([rate for rate, _ in rated], ddof=1)) if len(rated) > 1 else None
+    if not comparable:
+        row["interval"] = _alone(arrays)
+        return Standing(row, facts)
+    losses = tuple(Losses(np.asarray(array["ends"]), np.asarray(array["bits"])) for array in arrays)
+    bits = np.mean([each.between(units.places) for each in losses], axis=0)
+    return Standing(row, facts, losses, bits)
+
+
+def failed(contestant: Contestant, why: str) -> dict[str, Any]:
+    """A row that says why it has no numbers."""
+    family = contestant.recipe.family if contestant.recipe else None
+    return empty_row(contestant.name, "model", family) | {"status": "failed", "why": why, "comparable": False}
+
+
+def empty_row(name: str, kind: str, family: str | None) -> dict[str, Any]:
+    """Every key that a row has."""
+    return {"name": name, "kind": kind, "family": family, "status": "ok", "why": None, "run": None,
+            "bits_per_byte": None, "interval": None,
+            "perplexity": None, "comparable": True, "seeds": [], "spread": None,
+            "parameters": None, "steps": None, "flops": None, "tokens": None, "disk_bytes": None, "weights": None,
+            "measured": {"training_seconds": None, "tokens_per_second": None, "peak_memory": None,
+                         "generation_tokens_per_second": None}}
+
+
+def _unusable(facts: Mapping[str, Any], budget: Budget) -> str | None:
+    """Why a finished training gives no number."""
+    report = facts["report"]
+    if facts["impossible"]:
+        return (f"calls {facts['impossible']:,} held-out tokens impossible, so its bits per byte are infinite. Try "
+                "another smoothing.")
+    spent = report.get(budget.kind) if budget.kind != "seconds" else None
+    if report.get("steps") == 1 and spent and spent > 1.5 * budget.amount:
+        return f"the budget of {budget} is too small to train anything: a single step takes {spent:,.3g} {budget.kind}."
+    seconds = report["seconds"].get("training", 0.0)
+    if budget.kind == "seconds" and report.get("steps", FEW_STEPS) < 3 and seconds > 1.03 * budget.amount + 2:
+        return f"the budget of {budget} is too small to train anything: {report['steps']} steps took {seconds:,.1f} s."
+    return None
+
+
+def few_steps(row: Mapping[str, Any]) -> str | None:
+    """A row that was hardly trained says so."""
+    if row["steps"] is None or row["steps"] >= FEW_STEPS:
+        return None
+    return (f"{row['name']} made {row['steps']} step{'s' if row['steps'] != 1 else ''} within the budget: too few to "
+            "learn much. Its number says nothing about the recipe.")
+
+
+def _per_byte(array: Mapping[str, np.ndarray], units: Units) -> tuple[float, int]:
+    size = int(array["unit_bytes"].sum()) if "unit_bytes" in array else int(units.bytes.sum())
+    return float(np.asarray(array["bits"]).sum() / size), size
+
+
+def _alone(arrays: Sequence[Mapping[str, np.ndarray]]) -> list[float] | None:
+    """The interval of a row that loses text, from its own units."""
+    ends, size = np.asarray(arrays[0]["unit_ends"]), np.asarray(arrays[0]["unit_bytes"], np.float64)
+    bits = np.mean([np.add.reduceat(np.asarray(each["bits"]), np.append(0, ends[:-1])) for each in arrays], axis=0)
+    return finite(studentized(bits[:, None], size)[0])
+
+
+def finite(found: Any) -> list[float] | None:
+    """An interval, or nothing where there is too little to have one."""
+    return [found.low, found.high] if np.isfinite([found.low, found.high]).all() else None
+
+
+def _row(contestant: Contestant, done: Sequence[tuple[Trial, dict[str, Any]]], setting: Setting) -> dict[str, Any]:
+    assert contestant.recipe is not None
+    reports = [facts["report"] for _, facts in done]
+    first = reports[0]
+    row = empty_row(contestant.name, "model", contestant.recipe.family)
+    return row | {
+        "run": f"runs/{done[0][0].folder}", "parameters": first.get("parameters", sum(first.get("ngrams", ())) or None),
+        "steps": first.get("steps"), "flops": first.get("flops"), "tokens": first.get("tokens"),
+        "disk_bytes": sum(_size(setting.run(done[0][0]) / name) for name in NEEDED),
+        "measured": _measured(reports, [facts for _, facts in done])}
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def _measured(reports: Sequence[Mapping[str, Any]], facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    seconds = [sum(spent for step, spent in report["seconds"].items() if step not in UNTIMED) for report in reports]
+    speeds = [report.get("tokens_per_second") or report.get("tokens", 0) / max(spent, 1e-9)
+              for report, spent in zip(reports, seconds, strict=True)]
+    return {"training_seconds": round(float(np.mean(seconds)), 3), "tokens_per_second": round(float(np.mean(speeds))),
+            "peak_memory": max(report["peak_memory"] for report in reports),
+            "generation_tokens_per_second": round(float(np.mean([each["generation_tokens_per_second"]
+                                                                 for each in facts])), 1)}

@@ -1,0 +1,123 @@
+"""The terms of a comparison: what all recipes share, and how each is changed so that they do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from chainrule.errors import ChainruleError, OptionError, UsageError
+from chainrule.experiments.budget import Budget
+from chainrule.experiments.contestants import Contestant
+from chainrule.experiments.sizing import CLOSE, is_scalable, width_for
+from chainrule.overrides import parse_overrides, unknown_path
+from chainrule.plain import plain_json
+from chainrule.recipe import Recipe, load_recipe
+from chainrule.registry import build, names, resolve
+from chainrule.strict_yaml import load_yaml
+from chainrule.text.corpora.corpus import Corpus
+from chainrule.text.encoded import fit_and_encode
+
+KIND = "text/tokenizers"
+OWN, SIZE = "own", 2048
+BYTES_PER_TOKEN = 50  # of training text for each learned token, at least: fewer are not worth a vector of their own
+LOOKED = "training.evaluate_tokens"
+LEAST, MOST, PER_SECOND = 2048, 1 << 16, 64
+ALWAYS = 258  # tokens that byte pairs begin from
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """How `compare` compares; every field has its usual value."""
+
+    valid: str | Path | Sequence[str | Path] | None = None  # held-out text; otherwise a part of the data
+    tokenizer: str | Mapping[str, Any] | None = None  # one for all: None for byte pairs; "own" for each its own
+    seeds: int = 1
+    params: int | None = None  # about how many parameters each model with a width gets
+    grid: Sequence[str] = ()  # path=value,value: variants of each recipe
+    changes: Sequence[str] = ()  # path=value for every recipe that has such a place
+
+
+def chosen_tokenizer(wish: str | Mapping[str, Any] | None, train_bytes: int) -> tuple[dict[str, Any], str | None]:
+    """The tokenizer that all share with all its options, and a sentence where the text made it smaller."""
+    if wish is None:
+        size = min(SIZE, ALWAYS + max(1, train_bytes // BYTES_PER_TOKEN))
+        note = (f"the text is so short ({train_bytes:,} bytes to train on) that the shared tokenizer has {size:,} byte "
+                f"pairs at most, not {SIZE:,}.") if size < SIZE else None
+        return resolve(KIND, {"name": "byte_pair", "size": size}), note
+    if isinstance(wish, str):
+        wish = load_yaml(wish, "--tokenizer") if wish.lstrip().startswith("{") else wish
+    if isinstance(wish, str) and wish not in names(KIND):
+        raise OptionError("--tokenizer", wish, f"{OWN!r}, {', '.join(names(KIND))}, or such as "
+                          "'{name: byte_pair, size: 4096}'")
+    return resolve(KIND, wish), None
+
+
+def applicable(contestant: Contestant, changes: Sequence[str]) -> list[str]:
+    """Those of the changes for all that this recipe has a place for."""
+    try:
+        schema = type(load_recipe(contestant.source, contestant.changes))
+    except ChainruleError:
+        return []  # it says so itself when it is resolved
+    return [text for text, (path, _) in zip(changes, parse_overrides(changes), strict=True)
+            if unknown_path(schema, path) is None]
+
+
+def shared_changes(contestant: Contestant, terms: Terms, budget: Budget, tokenizer: Mapping[str, Any] | None
+                   ) -> list[str]:
+    """What makes a recipe comparable with the others."""
+    found = applicable(contestant, terms.changes)
+    if tokenizer is not None:
+        found.append(f"tokenizer={plain_json(tokenizer)}")
+    looked = [] if any(change.startswith(LOOKED) for change in (*terms.changes, *contestant.changes)) else [
+        f"{LOOKED}={looked_at(budget)}"]
+    return [*found, *applicable(contestant, [budget.override(), *looked])]
+
+
+def looked_at(budget: Budget) -> int:
+    """Held-out tokens that a curve is drawn on: ten looks should take a few hundredths of a budget of seconds."""
+    return min(MOST, max(LEAST, round(PER_SECOND * budget.amount))) if budget.kind == "seconds" else MOST
+
+
+def sized(contestant: Contestant, params: int, train: Corpus) -> tuple[Contestant, str | None]:
+    """With a width that gives about so many parameters, and a sentence where that is not near."""
+    recipe = contestant.recipe
+    if recipe is None or not is_scalable(recipe):
+        return contestant, None
+    try:
+        width, count = width_for(recipe, params, vocabulary(recipe, train))
+    except ChainruleError as error:
+        return replace(contestant, recipe=None, problem=str(error)), None
+    note = None if abs(count - params) <= CLOSE * params else (
+        f"{contestant.name} has {count:,} parameters at width {width}, the nearest to {params:,} that it can have.")
+    data = {**recipe.model_dump(mode="json")}
+    data["model"] = {**data["model"], "width": width}
+    return replace(contestant, recipe=_made(data)), note
+
+
+def vocabulary(recipe: Recipe, train: Corpus) -> int:
+    """How many tokens the recipe's tokenizer has after reading the training text."""
+    return fit_and_encode(train, build(KIND, recipe.tokenizer), recipe.text)[0].vocabulary_size
+
+
+def reads_alike(contestants: Sequence[Contestant]) -> Recipe:
+    """The first recipe that can be read; one that reads or divides the text otherwise is refused."""
+    read = [each for each in contestants if each.recipe]
+    if not read:
+        raise ChainruleError("\n".join(f"{each.name}: {each.problem}" for each in contestants))
+    first = read[0].recipe
+    assert first is not None
+    for each in read[1:]:
+        assert each.recipe is not None
+        for section in ("text", "split"):
+            if getattr(each.recipe, section) != getattr(first, section):
+                raise UsageError(f"{each.name} and {read[0].name} have different {section} sections, expected the same "
+                                 f"text for all. Set it for all with --change {section}.…=….")
+    return first
+
+
+def _made(data: Mapping[str, Any]) -> Recipe:
+    from chainrule.recipe import make_recipe
+
+    return make_recipe(data)

@@ -1,0 +1,32 @@
+"""Budgets as people write them become seconds, tokens or FLOPs; what is neither is refused with an example."""
+
+import pytest
+
+from chainrule.errors import UsageError
+from chainrule.experiments.budget import Budget, parse_budget, parse_size
+
+
+@pytest.mark.parametrize(("text", "kind", "amount"), [
+    ("90s", "seconds", 90), ("5m", "seconds", 300), ("1.5h", "seconds", 5400), ("2min", "seconds", 120),
+    ("20Mtok", "tokens", 20e6), ("500ktok", "tokens", 5e5), ("1000 tokens", "tokens", 1000), ("3Gtok", "tokens", 3e9),
+    ("1e15flop", "flops", 1e15), ("2.5Pflops", "flops", 2.5e15), ("1_000flop", "flops", 1000)])
+def test_a_budget_is_read(text, kind, amount):
+    assert parse_budget(text) == Budget(kind, amount)
+
+
+@pytest.mark.parametrize("text", ["", "5", "m", "5x", "-3s", "0s", "1e999s", "Mtok", "5 m 3 s", "20mtok"])
+def test_what_is_no_budget_is_refused_with_an_example(text):
+    with pytest.raises(UsageError, match="--budget = .* Such as 90s, 5m, 1h, 20Mtok or 1e15flop"):
+        parse_budget(text)
+
+
+def test_a_budget_is_a_change_to_a_recipe_and_a_phrase():
+    assert Budget("flops", 1e15).override() == "training.budget.flops=1000000000000000.0"
+    assert str(Budget("tokens", 20e6)) == "2e+07 tokens" or str(Budget("tokens", 20e6)) == "20,000,000 tokens"
+    assert str(Budget("seconds", 90)) == "90 seconds"
+
+
+def test_sizes():
+    assert parse_size("--params", "3M") == 3_000_000 and parse_size("--params", "250k") == 250_000
+    with pytest.raises(UsageError, match="--params = '3 apples', expected a number such as 3M or 250k"):
+        parse_size("--params", "3 apples")

@@ -1,0 +1,192 @@
+"""Whole comparisons with real processes: what the report says, what is done again, and what one failure costs."""
+
+import json
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+import chainrule
+from chainrule.errors import StorageError, UsageError
+from chainrule.experiments.compare import compare
+from chainrule.experiments.terms import Terms
+
+BROKEN = "family: ngram\ntokenizer: bytes\nmodel: {ordr: 3}\n"
+
+
+@pytest.fixture(scope="module")
+def compared(corpus, neural, tmp_path_factory):
+    """Two counts, one small network and one recipe that cannot be read."""
+    folder = tmp_path_factory.mktemp("compared")
+    (folder / "broken.yaml").write_text(BROKEN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")
+        words = ["ngram", "ngram", "model.order=2", str(neural), str(folder / "broken.yaml")]
+        report = compare(words, corpus, folder / "report", budget="3ktok", terms=Terms(seeds=2))
+    return words, folder / "report", report
+
+
+def rows(report, kind="model"):
+    return {row["name"]: row for row in report["rows"] if row["kind"] == kind}
+
+
+def test_every_row_has_its_numbers(compared):
+    _, out, report = compared
+    found = rows(report)
+    assert list(found)[-1] == "broken" and [row["status"] for row in found.values()] == ["ok", "ok", "ok", "failed"]
+    bits = [row["bits_per_byte"] for row in found.values()][:3]
+    assert bits == sorted(bits) and all(0.2 < each < 9 for each in bits)
+    for name in ("ngram", "ngram order=2", "small"):
+        row = found[name]
+        assert row["interval"][0] < row["bits_per_byte"] < row["interval"][1] and row["comparable"]
+        assert row["parameters"] > 50 and row["tokens"] > 1000 and row["disk_bytes"] > 1000 and row["perplexity"] > 1
+        assert all(value > 0 for value in row["measured"].values())
+        assert (out / row["run"] / "MANIFEST.json").exists()
+    assert found["small"]["flops"] > 0 and found["small"]["steps"] == 47 and found["ngram"]["flops"] is None
+    assert found["ngram"]["measured"]["peak_memory"] > 30 << 20
+
+
+def test_the_numbers_are_those_that_evaluate_gives_on_the_same_text(compared, corpus):
+    _, out, report = compared
+    from chainrule.experiments.holdout import source, texts
+    from chainrule.text.options import TextOptions
+
+    held_out = texts(source(corpus, None, TextOptions(), 0.0, 0)[0].halves()[1])
+    for number, text in enumerate(held_out):
+        (out.parent / "held").mkdir(exist_ok=True)
+        (out.parent / "held" / f"{number:03}.txt").write_bytes(text)
+    for row in rows(report).values():
+        if row["status"] == "ok":
+            found = chainrule.evaluate(out / row["run"], out.parent / "held", bootstrap=0)
+            assert row["seeds"][0]["bits_per_byte"] == pytest.approx(found["bits_per_byte"], rel=1e-6)
+
+
+def test_seeds_are_averaged_and_counts_made_once(compared):
+    _, _, report = compared
+    small, ngram = rows(report)["small"], rows(report)["ngram"]
+    assert [each["seed"] for each in small["seeds"]] == [0, 1] and small["run"] == "runs/small-seed0"
+    each = [seed["bits_per_byte"] for seed in small["seeds"]]
+    assert each[0] != each[1] and small["bits_per_byte"] == pytest.approx(sum(each) / 2)
+    assert small["spread"] == pytest.approx(abs(each[0] - each[1]) / 2**0.5)
+    assert len(ngram["seeds"]) == 1 and ngram["spread"] is None
+    assert any("no seed changes a count" in note for note in report["notes"])
+
+
+def test_a_recipe_that_cannot_be_read_is_one_row(compared):
+    _, _, report = compared
+    broken = rows(report)["broken"]
+    assert "line 3: no option model.ordr. Did you mean 'order'?" in broken["why"]
+    assert broken["bits_per_byte"] is None and broken["interval"] is None
+
+
+def test_compressors_and_the_mixture_are_rows(compared):
+    _, _, report = compared
+    assert list(rows(report, "compressor")) == ["zlib", "bz2", "xz"]
+    mixed = rows(report, "mixture")["mixture of all"]
+    assert report["rows"][-1] == mixed and sum(mixed["weights"].values()) == pytest.approx(1, abs=1e-3)
+    assert mixed["bits_per_byte"] < rows(report)[report["best"]]["bits_per_byte"] * 1.02
+    assert len(report["pairs"]) == 6  # three models and the mixture
+
+
+def test_the_best_is_one_command_from_use(compared):
+    _, out, report = compared
+    assert (out / "best").is_symlink() and os.readlink(out / "best") == rows(report)[report["best"]]["run"]
+    assert chainrule.generate(out / "best", "The", max_tokens=5)[0].ids
+
+
+def test_the_details_are_what_the_page_draws(compared):
+    _, out, report = compared
+    details = json.loads((out / "details.json").read_text(encoding="utf-8"))
+    names = {"ngram", "ngram order=2", "small"}
+    assert set(details["curves"]) == names and len(details["curves"]["ngram"]) == 1
+    assert len(details["curves"]["small"]) >= 5
+    assert all(set(details[each]["values"]) == names for each in ("by_position", "by_frequency", "by_document"))
+    text = details["text"]
+    assert set(text["models"]) == names
+    for document in text["documents"]:
+        for segment in document["segments"]:
+            assert len(segment["bits"]) == 3 == len(segment["top"])
+            assert all(len(top) == 5 and 0 <= top[0][1] <= 1 and top[0][1] >= top[4][1] for top in segment["top"])
+    assert {name for sample in details["samples"] for name in sample["texts"]} == names
+    assert set(details["recipes"]) == names and "family: neural" in details["recipes"]["small"]
+
+
+def test_segments_put_together_are_the_text_and_their_bits_its_bits(compared, corpus):
+    _, out, _ = compared
+    details = json.loads((out / "details.json").read_text(encoding="utf-8"))
+    whole = {path.read_text(encoding="utf-8") for path in Path(corpus).iterdir()}
+    for document in details["text"]["documents"]:
+        shown = "".join(segment["text"] for segment in document["segments"])
+        assert len(shown) > 20 and any(text.startswith(shown) for text in whole)
+
+
+def test_what_is_finished_is_not_done_again_and_gives_the_same_report(compared, corpus, caplog):
+    words, out, report = compared
+    before = {path: path.stat().st_mtime_ns for path in out.rglob("model.safetensors")}
+    caplog.set_level("INFO", "chainrule")
+    again = compare(words, corpus, out, budget="3ktok", terms=Terms(seeds=2))
+    assert again == report == json.loads((out / "report.json").read_text(encoding="utf-8"))
+    assert {path: path.stat().st_mtime_ns for path in out.rglob("model.safetensors")} == before
+    assert sum("done before" in record.message for record in caplog.records) == 4
+
+
+def test_the_same_seeds_give_the_same_report_apart_from_times(compared, corpus, tmp_path):
+    words, _, report = compared
+    again = compare(words, corpus, tmp_path / "again", budget="3ktok", terms=Terms(seeds=2))
+
+    def timeless(found):
+        plain = {**found, "advice": None, "command": None}
+        plain["rows"] = [{**row, "measured": None} for row in found["rows"]]
+        return plain
+
+    assert timeless(again) == timeless(report)
+
+
+def test_another_comparison_in_the_same_place_is_refused_unless_forced(compared, corpus):
+    words, out, _ = compared
+    with pytest.raises(UsageError, match=r"(?s)holds another comparison:.*budget.amount: 3000.0 → 9.0.*--force"):
+        compare(words, corpus, out, budget="9s", terms=Terms(seeds=2))
+    report = compare(["ngram"], corpus, out, budget="3ktok", terms=Terms(seeds=2), force=True)
+    assert list(rows(report)) == ["ngram"]
+    compare(words, corpus, out, budget="3ktok", terms=Terms(seeds=2), force=True)  # as it was, for the other tests
+
+
+def test_a_folder_of_something_else_is_left_alone(corpus, tmp_path):
+    (tmp_path / "precious.txt").write_text("keep me")
+    with pytest.raises(StorageError, match="exists and is no comparison, so it is left alone"):
+        compare(["ngram"], corpus, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["precious.txt"]
+
+
+def test_tokens_that_lose_text_are_marked(corpus, tmp_path):
+    report = compare(["ngram", "ngram-bytes"], corpus, tmp_path / "own", terms=Terms(tokenizer="own"))
+    found = rows(report)
+    assert not found["ngram"]["comparable"] and found["ngram-bytes"]["comparable"]
+    assert report["best"] == "ngram-bytes" and list(found) == ["ngram-bytes", "ngram"] and report["pairs"] == []
+    assert any("ngram: the tokens lose text" in note for note in report["notes"])
+
+
+def test_models_with_tokens_of_their_own_are_compared_on_the_text(corpus, tmp_path):
+    report = compare(["ngram-bpe", "tokenizer.size=300", "ngram-bytes"], corpus, tmp_path / "own",
+                     terms=Terms(tokenizer="own"))
+    assert [(pair["a"], pair["b"]) for pair in report["pairs"]] and report["tokenizer"] == "own"
+    assert any("different tokens" in note for note in report["notes"]) and not rows(report, "mixture")
+    details = json.loads((tmp_path / "own" / "details.json").read_text(encoding="utf-8"))
+    assert details["text"]["documents"][0]["segments"]
+
+
+WORDS = ["the", "of", "and", "cat", "sees", "bird", "while", "it", "rains", "on", "every", "second", "hill", "house"]
+CHANCE = random.Random(0)
+
+
+@pytest.mark.parametrize("text", ["one line of some ten words that end here and there",
+                                  " ".join(CHANCE.choice(WORDS) for _ in range(200))])
+def test_a_very_short_text_has_an_answer_and_says_why_it_is_vague(text, tmp_path):
+    (tmp_path / "text.txt").write_text(text)
+    report = compare(["ngram", "ngram", "model.order=2"], tmp_path / "text.txt", tmp_path / "report")
+    assert all(row["bits_per_byte"] > 0 for row in report["rows"])
+    assert any("So little text says little" in note for note in report["notes"])
+    assert all(row["interval"] is None or row["interval"][1] - row["interval"][0] > 0.2
+               for row in rows(report).values())
+    assert any("the shared tokenizer has" in note for note in report["notes"])

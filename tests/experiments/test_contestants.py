@@ -1,0 +1,65 @@
+"""Words on the command line become rows with names of their own; what cannot be read is a row too."""
+
+import pytest
+
+from chainrule.errors import UsageError
+from chainrule.experiments.contestants import contestants
+
+
+def names(*words, **more):
+    return [each.name for each in contestants(words, **more)]
+
+
+def test_changes_belong_to_the_recipe_before_them():
+    found = contestants(["ngram", "model.order=3", "model.prune=[0,0,1]", "ngram"])
+    assert [(each.source, each.changes) for each in found] == [
+        ("ngram", ("model.order=3", "model.prune=[0,0,1]")), ("ngram", ())]
+    assert [each.name for each in found] == ["ngram order=3 prune=[0,0,1]", "ngram"]
+    assert [each.folder for each in found] == ["ngram-order=3-prune=-0,0,1", "ngram"]
+
+
+def test_a_grid_is_a_product():
+    assert names("ngram", grid=["model.order=2,3", "model.compact=true,false"]) == [
+        "ngram order=2 compact=true", "ngram order=2 compact=false", "ngram order=3 compact=true",
+        "ngram order=3 compact=false"]
+    assert names("ngram", grid=["model.prune=[0,0],[0,1]"]) == ["ngram prune=[0,0]", "ngram prune=[0,1]"]
+
+
+def test_files_of_the_same_name_are_told_apart(tmp_path):
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.yaml").write_text("family: ngram\ntokenizer: bytes\n")
+    found = contestants([str(tmp_path / "a" / "mine.yaml"), str(tmp_path / "b" / "mine.yaml")])
+    assert [(each.name, each.folder) for each in found] == [("mine", "mine"), ("mine (2)", "mine.2")]
+
+
+def test_a_broken_file_is_a_row_that_says_why(tmp_path):
+    (tmp_path / "bad.yaml").write_text("family: ngram\ntokenizer: bytes\nmodel:\n  ordr: 3\n")
+    found = contestants([str(tmp_path / "bad.yaml")])[0].resolved([])
+    assert found.recipe is None and "bad.yaml, line 4: no option model.ordr. Did you mean 'order'?" in found.problem
+
+
+def test_a_long_name_is_a_short_folder():
+    changes = [f"model.prune=[{','.join(['0'] * n)}]" for n in (90, 91)]
+    one, other = contestants(["ngram", changes[0], "ngram", changes[1]])
+    assert one.folder != other.folder and max(len(one.folder), len(other.folder)) <= 80
+
+
+@pytest.mark.parametrize(("words", "more", "message"), [
+    (["model.order=3", "ngram"], {}, "expected the recipe before it"),
+    ([], {}, "compare needs recipes, for example"),
+    (["ngram", "ngram"], {}, "ngram is named twice, expected different recipes. --seeds 2 trains each twice"),
+    (["ngrm"], {}, "no recipe named 'ngrm'. Did you mean 'ngram'?"),
+    (["ngram", "tokenizer=bytes"], {}, "tokenizer=bytes: cannot be changed for one recipe alone, all share one"),
+    (["lstm", "training.budget.steps=3"], {}, "cannot be changed for one recipe alone, --budget decides it"),
+    (["ngram", "split.valid=0.5"], {}, "cannot be changed for one recipe alone, one split serves all"),
+    (["ngram"], {"grid": ["model.order"]}, "--grid model.order: expected a path and its values"),
+    (["ngram"], {"grid": ["model.order=2,,3"]}, "expected a path and its values, such as model.width=64,128,256"),
+])
+def test_what_cannot_be_compared_is_refused(words, more, message):
+    with pytest.raises(UsageError, match=message):
+        contestants(words, **more)
+
+
+def test_with_own_tokenizers_they_can_be_changed():
+    assert names("ngram", "tokenizer=bytes", own_tokenizers=True) == ["ngram tokenizer=bytes"]

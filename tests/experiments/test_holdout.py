@@ -1,0 +1,66 @@
+"""The split that all share: the same in every process, never empty, whatever the text looks like."""
+
+from dataclasses import asdict
+
+import pytest
+
+from chainrule.errors import DataError
+from chainrule.experiments.holdout import Source, has_text, source, texts
+from chainrule.text.corpora.corpus import documents
+from chainrule.text.options import TextOptions
+
+
+def halves(path, fraction=0.0, **more):
+    found, notes = source(path, None, TextOptions(), fraction, 0, **more)
+    return *Source(**asdict(found)).halves(), notes  # as another process makes them from plain values
+
+
+def whole(corpus):
+    return b"".join(chunk.data for chunk in corpus.chunks())
+
+
+@pytest.mark.parametrize("text", [
+    "one line only of a few words that has no end of line", "one line with an end\n", "a\nb\nc\n", "word", "áéíóúüñ",
+    "\n\n  two words  \n\n", "\n".join(f"line number {i}" for i in range(40))])
+def test_every_text_of_two_characters_has_two_parts_that_are_the_whole(tmp_path, text):
+    (tmp_path / "text.txt").write_text(text, encoding="utf-8")
+    train, held_out, _ = halves(tmp_path / "text.txt")
+    assert has_text(train) and has_text(held_out)
+    assert sorted(whole(train) + whole(held_out)) == sorted(text.encode())
+    assert train.fingerprint() != held_out.fingerprint()
+    assert whole(train).decode() + whole(held_out).decode()  # no character is cut
+
+
+def test_a_single_line_gives_its_last_words(tmp_path):
+    words = " ".join(f"w{i}" for i in range(200))
+    (tmp_path / "text.txt").write_text(words, encoding="utf-8")
+    train, held_out, _ = halves(tmp_path / "text.txt")
+    assert whole(train) + whole(held_out) == words.encode()
+    assert whole(held_out).startswith(b"w1") and 15 <= len(whole(held_out).split()) <= 25
+    assert [chunk.ends_document for chunk in held_out.chunks()][-1]
+    assert [whole(train)] == [document.text().encode() for document in documents(train)]
+
+
+@pytest.mark.parametrize("text", ["", "x", " \n "])
+def test_less_than_two_characters_are_refused(tmp_path, text):
+    (tmp_path / "text.txt").write_text(text)
+    with pytest.raises(DataError, match="expected at least two characters|no text"):
+        halves(tmp_path / "text.txt")
+
+
+def test_of_a_large_text_eight_megabytes_are_enough(tmp_path, monkeypatch):
+    from chainrule.experiments import holdout
+
+    monkeypatch.setattr(holdout, "MOST", 5_000)
+    (tmp_path / "text.txt").write_text("".join(f"a line of text with the number {i}\n" for i in range(20_000)))
+    train, held_out, notes = halves(tmp_path / "text.txt")
+    assert len(whole(held_out)) < 20_000 < len(whole(train)) and "0.7% of the text is held out" in notes[0]
+    _, held_out, notes = halves(tmp_path / "text.txt", fraction=0.5)
+    assert len(whole(held_out)) > 300_000 and notes == []
+
+
+def test_documents_are_whole_and_blank_ones_left_out(tmp_path):
+    for name, text in (("a", "first\n"), ("b", " \n"), ("c", "third")):
+        (tmp_path / f"{name}.txt").write_text(text)
+    found, _ = source(tmp_path / "a.txt", tmp_path, TextOptions(), 0.0, 0)
+    assert texts(found.halves()[1]) == [b"first\n", b"third"]
