@@ -54,3 +54,27 @@ def test_a_mixture_is_validated_on_the_units_of_its_members(tmp_path):
     assert report["valid"]["units"] == 1
     with pytest.raises(UsageError, match="text.unit = 'line', expected the members' document"):
         train("mixture", text, tmp_path / "other", overrides=[members, "text.unit=line"])
+
+
+def test_members_may_be_counted_and_neural(tmp_path):
+    """One computes in NumPy, the other in torch; scoring, stepping, generating and looking inside agree."""
+    from chainrule.inspection.looking import inspect
+    from chainrule.verbs import generate
+
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sat on the mat\nthe dog sat on the log\n" * 9)
+    (tmp_path / "small.yaml").write_text("family: neural\ntokenizer: characters\nmodel: {pattern: sf, width: 16, "
+                                         "context: 24}\ntraining: {budget: {steps: 2}, batch: 2, keep: 0}\n")
+    train(tmp_path / "small.yaml", text, tmp_path / "neural")
+    train("ngram", text, tmp_path / "counted", overrides=["tokenizer=characters", "model.order=3"])
+    for names in (["counted", "neural"], ["neural", "counted"]):
+        out = tmp_path / "-".join(names)
+        members = ",".join(str(tmp_path / name) for name in names)
+        train("mixture", text, out, overrides=[f"model.members=[{members}]", "model.weights=[0.5,0.5]"])
+        found = inspect(out, text, tokens=12)
+        ids = np.array([[each["id"] for each in found["tokens"]]], np.int32)
+        parts = [np.exp(np.asarray(each)) for each in found["models"][0]["members"]["log_probs"]]
+        np.testing.assert_allclose(np.exp(np.asarray(load(out).model.score(ids))[0]), sum(parts) / 2, rtol=1e-5)
+        np.testing.assert_allclose([np.exp(each["log_prob"]) for each in found["tokens"]], sum(parts) / 2, rtol=1e-5)
+        assert {"backoff", "attention"} <= {key for model in found["models"] for key in model}
+        assert generate(out, "the", max_tokens=5)[0].ids and np.isfinite(evaluate(out, text)["perplexity"])

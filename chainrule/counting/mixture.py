@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from chainrule.arrays import namespace
+from chainrule.arrays import namespace, sender, to_numpy
 from chainrule.errors import OptionError
 from chainrule.protocols import Array, LanguageModel, Shortenable
 from chainrule.watching import note, placed
@@ -35,18 +36,32 @@ class Mixture:
         return tuple(model.start(batch) for model in self.models)
 
     def log_probs(self, state: tuple[Any, ...]) -> Array:
-        return mixed([model.log_probs(own) for model, own in zip(self.models, state, strict=True)], self.weights)
+        return self._mixed([model.log_probs(own) for model, own in zip(self.models, state, strict=True)])
 
     def advance(self, state: tuple[Any, ...], ids: Array) -> tuple[Any, ...]:
-        return tuple(model.advance(own, ids) for model, own in zip(self.models, state, strict=True))
+        given = zip(self.models, state, self._sent(ids), strict=True)
+        return tuple(model.advance(own, its_ids) for model, own, its_ids in given)
 
     def pick(self, state: tuple[Any, ...], rows: Array) -> tuple[Any, ...]:
         return tuple(model.pick(own, rows) for model, own in zip(self.models, state, strict=True))
 
     def score(self, ids: Array) -> Array:
-        scores = [placed(f"members.{m}", model.score, ids) for m, model in enumerate(self.models)]
+        given = enumerate(zip(self.models, self._sent(ids), strict=True))
+        scores = [placed(f"members.{m}", model.score, its_ids) for m, (model, its_ids) in given]
         note("members", (self.weights, scores))
-        return mixed(scores, self.weights)
+        return self._mixed(scores)
+
+    @cached_property
+    def _senders(self) -> list[Callable[[np.ndarray], Array]] | None:
+        """How ids reach each member where some compute in NumPy and some in torch; None where all are of one kind."""
+        kinds = {namespace(model.log_probs(model.start(1))) for model in self.models}
+        return None if len(kinds) == 1 else [sender(model) for model in self.models]
+
+    def _sent(self, ids: Array) -> list[Array]:
+        return [ids] * len(self.models) if self._senders is None else [send(to_numpy(ids)) for send in self._senders]
+
+    def _mixed(self, log_p: Sequence[Array]) -> Array:
+        return mixed(log_p if self._senders is None else [to_numpy(values) for values in log_p], self.weights)
 
     def shortened(self, context: int) -> Mixture:
         """The same mixture of members that make do with less."""
