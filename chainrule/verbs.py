@@ -69,6 +69,8 @@ def evaluate(run: str | Path | LoadedRun, data: str | Path | Sequence[str | Path
     loaded = opened(run)
     family: Any = find("families", loaded.recipe.family)
     if hasattr(family, "evaluate"):  # what is no language model is measured in its own way
+        if by_order or overrides:
+            loaded.offering(LanguageModel, "--by-order" if by_order else overrides[0])
         return family.evaluate(loaded, data)
     model, tokenizer = loaded.offering(LanguageModel, "evaluate"), loaded.tokenizer
     text = text_options(loaded, overrides)

@@ -19,17 +19,18 @@ def evaluate(
     seed: Annotated[int, typer.Option(min=0, help="Of the resamples.")] = 0,
     json: Json = False,
 ) -> None:
-    """Measure a model on a text: perplexity, bits per byte, and how sure they are.
+    """Measure a model on a text: perplexity, bits per byte, and how sure they are; word vectors on their test files.
 
     Examples:
 
         chainrule evaluate runs/ptb5 --data ptb.test.txt.gz
         chainrule evaluate runs/ptb5 --data ptb.test.txt.gz --by-order --json
+        chainrule evaluate runs/vectors --data questions-words.txt --data wordsim353.tsv
     """
     from chainrule.verbs import evaluate as measure
 
     found = measure(run, data, by_order=by_order, bootstrap=bootstrap, seed=seed, overrides=overrides or ())
-    emit({"run": str(run), **found}, json, _show)
+    emit({"run": str(run), **found}, json, _show_files if "files" in found else _show)
 
 
 def _show(found: dict[str, Any]) -> None:
@@ -57,3 +58,20 @@ def _show(found: dict[str, Any]) -> None:
         table(["context", "perplexity", "bits per token", "bits per byte"],
               [(row["context"], f"{row['perplexity']:,.2f}", f"{row['entropy']:.4f}", f"{row['bits_per_byte']:.4f}")
                for row in found["by_order"]])
+
+
+def _show_files(found: dict[str, Any]) -> None:
+    """Word vectors: the figures of each test file, and of its sections."""
+    for name, scores in found["files"].items():
+        print(name)
+        table(["", ""], [(key.replace("_", " "), _figure(value)) for key, value in scores.items() if key != "sections"])
+        if len(sections := scores.get("sections", {})) > 1:
+            columns = list(next(iter(sections.values())))
+            table(["section", *columns], [(each, *(_figure(value) for value in row.values()))
+                                          for each, row in sections.items()])
+        print()
+
+
+def _figure(value: Any) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else "-" if value is None else f"{value:,}" if isinstance(
+        value, int) else str(value)

@@ -38,15 +38,19 @@ def train(
     emit({"run": str(out), **report}, json, lambda found: _show(found, out))
 
 
+USES = ("evaluate {run} --data SPEC", 'generate {run} --prompt "..."')  # of a language model
+
+
 def _show(report: dict[str, Any], out: Path) -> None:
     from chainrule.cli.console import table
+    from chainrule.registry import find
 
     table(["", ""], _rows(report))
     for sentence in report.get("advice", ()):
         print(f"\nnote: {sentence}")
     print(f"\nsaved in {out}. Next:")
-    print(f"  chainrule evaluate {out} --data SPEC")
-    print(f"  chainrule generate {out} --prompt \"...\"")
+    for use in getattr(find("families", report["family"]), "uses", USES):
+        print(f"  chainrule {use.format(run=out)}")
 
 
 def _rows(report: dict[str, Any]) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 UNIT_ENDS, LEFT_OUT = -2, -1  # rows of ids that are no words
+SCALE = 1.0 / 2**53
 
 
 @njit(cache=True, nogil=True)
@@ -46,12 +47,14 @@ def read_words(ids, row_of, keep, window, state, words, lows, highs):
 
 
 @njit(cache=True, nogil=True)
-def draw(chances, others, state, found):
-    """Independent draws from a fixed distribution in constant time each: Walker's alias method."""
-    size = np.uint64(len(chances))
+def draw(sums, guide, state, found):
+    """A row from each of len(found) equal shares of a distribution, whose running sums these are, up to 1.
+
+    guide[g] is the first row whose sum is above g / len(guide): the search begins there.
+    """
     for k in range(len(found)):
-        x = next_random(state)
-        row = np.int64((x >> np.uint64(33)) % size)
-        if np.uint32(x & np.uint64(0xFFFFFFFF)) >= chances[row]:
-            row = np.int64(others[row])
+        x = (k + np.float64(next_random(state) >> np.uint64(11)) * SCALE) / len(found)
+        row = guide[np.int64(x * len(guide))]
+        while sums[row] <= x:
+            row += 1
         found[k] = row

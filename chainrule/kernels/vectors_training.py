@@ -13,35 +13,34 @@ from chainrule.kernels.vectors_blocks import add_row, clear, copy_row, gather, s
 from chainrule.kernels.vectors_losses import down_the_tree, pull_together, push_apart, whole_softmax
 from chainrule.kernels.vectors_reading import draw, read_words
 
-BLOCK = 32  # centers that share their noise words
 NEGATIVE_SAMPLING, HIERARCHICAL_SOFTMAX, SOFTMAX = 0, 1, 2
 ONE = np.float32(1)
 
 
 @njit(cache=True, nogil=True)
 def learn_chunk(ids, row_of, keep, window, alpha, seed, from_context, loss, inputs, outputs, bag_starts, bag_members,
-                chances, others, negative, shared, path_starts, path_nodes, path_codes, table):
+                sums, guide, negative, shared, block, path_starts, path_nodes, path_codes, table):
     """Moves inputs and outputs along the gradient of every window in the ids; gives the number of words read."""
     state = np.array([seed], np.uint64)
     words, lows, highs = np.empty(len(ids), np.int64), np.empty(len(ids), np.int64), np.empty(len(ids), np.int64)
     kept, seen = read_words(ids, row_of, keep, window, state, words, lows, highs)
-    width, halo = inputs.shape[1], BLOCK + 2 * window + 4
+    width, halo = inputs.shape[1], block + 2 * window + 16
     hidden, change = np.zeros((halo, width), np.float32), np.zeros((halo, width), np.float32)
     around, around_change = np.zeros((halo, width), np.float32), np.zeros((halo, width), np.float32)
     noise, noise_change = np.zeros((shared, width), np.float32), np.zeros((shared, width), np.float32)
-    scores, turned = np.zeros((BLOCK, shared), np.float32), np.zeros((shared, BLOCK), np.float32)
+    scores, turned = np.zeros((block + 8, shared), np.float32), np.zeros((shared, block + 8), np.float32)
     drawn = np.empty(shared, np.int64)
-    sizes, weights = np.zeros(halo, np.int64), np.zeros(BLOCK, np.float32)
+    sizes, weights = np.zeros(halo, np.int64), np.zeros(block, np.float32)
     logits, before = np.empty(len(outputs) if loss == SOFTMAX else 0, np.float32), np.zeros((1, width), np.float32)
-    for first in range(0, kept, BLOCK):
-        last = min(first + BLOCK, kept)
+    for first in range(0, kept, block):
+        last = min(first + block, kept)
         low, high = max(first - window, 0), min(last + window, kept)
         read_hidden(inputs, bag_starts, bag_members, words, lows, highs, first, last, low, high, from_context,
                     hidden, around, around_change, sizes)
         clear(hidden, last - first, (last - first + 7) // 8 * 8)
         clear(change, 0, last - first)
         if loss == NEGATIVE_SAMPLING:
-            draw(chances, others, state, drawn)
+            draw(sums, guide, state, drawn)
             for k in range(shared):
                 copy_row(noise, k, outputs, drawn[k])
             for i in range(last - first):

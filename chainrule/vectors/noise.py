@@ -7,30 +7,13 @@ import numpy as np
 FULL = 2**32 - 1
 
 
-def alias_table(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Walker's alias method: row r is kept with chance chances[r]/2³², and otherwise others[r] is taken.
-
-    Walker 1977; built in one pass as Vose 1991 does.
-    """
-    scaled = weights * (len(weights) / weights.sum())
-    others = np.arange(len(weights), dtype=np.int32)
-    small, large = np.flatnonzero(scaled < 1).tolist(), np.flatnonzero(scaled >= 1).tolist()
-    left = scaled.tolist()
-    while small and large:
-        low, high = small.pop(), large[-1]
-        others[low] = high
-        left[high] -= 1 - left[low]
-        if left[high] < 1:
-            small.append(large.pop())
-    chances = np.minimum(np.array(left) * 2.0**32, FULL)
-    chances[[*small, *large]] = FULL  # what rounding left over
-    return chances.astype(np.uint32), others
-
-
 def noise_table(counts: np.ndarray, exponent: float) -> tuple[np.ndarray, np.ndarray]:
-    """p(w) ∝ c(w)^exponent: Mikolov et al. 2013, arXiv:1310.4546, §2.2."""
+    """Running sums of p(w) ∝ c(w)^exponent: Mikolov et al. 2013, arXiv:1310.4546, §2.2; and where to begin a search."""
     weights = np.where(counts > 0, np.maximum(counts, 1).astype(np.float64) ** exponent, 0)
-    return alias_table(weights)
+    sums = np.cumsum(weights) / weights.sum()
+    sums[np.flatnonzero(counts)[-1] :] = 1.0
+    cells = 1 << max(8, min(22, len(counts).bit_length() + 1))
+    return sums, np.searchsorted(sums, np.arange(cells) / cells, side="right").astype(np.int32)
 
 
 def keep_table(counts: np.ndarray, sample: float) -> np.ndarray:

@@ -4,7 +4,8 @@ Negative sampling (Mikolov et al. 2013, arXiv:1310.4546, eq. 4) maximizes, for a
 
     ln σ(h · o) + k E_{n ~ noise} ln σ(−h · n).
 
-A block of centers shares its noise words, each of which then stands for (k · pairs of the center) / shared draws.
+A block of centers shares its noise words, each of which then stands for (k · pairs of the center) / shared draws; they
+are drawn one from each equal share of the distribution, frequent words first, so that few stand for it well.
 """
 
 from __future__ import annotations
@@ -17,9 +18,8 @@ from chainrule.vectors.huffman import Tree, huffman
 from chainrule.vectors.noise import keep_table, noise_table
 from chainrule.vectors.plan import Plan
 from chainrule.vectors.text import UNIT_ENDS, Text
-from chainrule.vectors.windows import Bags, Objective, Tables
+from chainrule.vectors.windows import Bags, Objective, Tables, block_size
 
-BLOCK = 32  # as in the kernel
 Windows = list[tuple[int, list[int]]]  # each center's place, and the places around it
 
 
@@ -37,11 +37,9 @@ class Draws:
         self.state = x
         return x
 
-    def row(self, chances: np.ndarray, others: np.ndarray) -> int:
-        """One draw by Walker's alias method."""
-        x = self.next()
-        row = (x >> 33) % len(chances)
-        return row if x % 2**32 < chances[row] else int(others[row])
+    def rows(self, sums: np.ndarray, count: int) -> np.ndarray:
+        """A row from each of `count` equal shares of a distribution with these running sums."""
+        return np.searchsorted(sums, [(k + (self.next() >> 11) / 2**53) / count for k in range(count)], side="right")
 
 
 def read_words(text: Text, ids: np.ndarray, plan: Plan, draws: Draws) -> tuple[np.ndarray, Windows]:
@@ -69,12 +67,12 @@ def learn_chunk(text: Text, ids: np.ndarray, plan: Plan, objective: Objective, b
     """Trains the tables in place on one stretch of ids."""
     draws = Draws(seed)
     words, windows = read_words(text, ids, plan, draws)
-    noise = noise_table(text.counts, objective.ns_exponent)
+    sums, _ = noise_table(text.counts, objective.ns_exponent)
     tree = huffman(text.counts) if objective.loss == "hierarchical_softmax" else None
-    for first in range(0, len(words), BLOCK):
-        block = windows[first : first + BLOCK]
-        drawn = [draws.row(*noise) for _ in range(objective.shared)] if objective.loss == "negative_sampling" else []
-        learn_block(words, block, objective, bags, tables, np.array(drawn, np.int64), alpha=alpha, tree=tree)
+    size = block_size(text, plan, objective)
+    for first in range(0, len(words), size):
+        drawn = draws.rows(sums, objective.shared if objective.loss == "negative_sampling" else 0)
+        learn_block(words, windows[first : first + size], objective, bags, tables, drawn, alpha=alpha, tree=tree)
 
 
 def learn_block(words: np.ndarray, block: Windows, objective: Objective, bags: Bags, tables: Tables,

@@ -42,16 +42,29 @@ def bags_of(words: Sequence[str], shortest: int, longest: int, bucket: int) -> t
 
     Only buckets that some word needs have a row: the others would stay as they began, and take memory.
     """
-    found = [buckets(word, shortest, longest, bucket) for word in words]
-    sizes = np.array([1 + len(each) for each in found], np.int64)
-    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    hashed = np.fromiter((b for each in found for b in each), np.int64, int(sizes.sum()) - len(words))
+    hashed, sizes = all_buckets(words, shortest, longest, bucket)
+    starts = np.concatenate([[0], np.cumsum(1 + sizes)]).astype(np.int64)
     used, where = np.unique(hashed, return_inverse=True)
     members = np.empty(int(starts[-1]), np.int32)
     own = np.zeros(len(members), bool)
     own[starts[:-1]] = True
     members[own], members[~own] = np.arange(len(words)), len(words) + where
     return Bags(starts, members, len(words) + len(used)), used
+
+
+def all_buckets(words: Sequence[str], shortest: int, longest: int, bucket: int) -> tuple[np.ndarray, np.ndarray]:
+    """The buckets of every word's n-grams, one word after the other, and how many each has."""
+    from chainrule.kernels.vectors_subwords import hash_grams
+
+    marked = [f"<{word}>".encode() for word in words]
+    data = np.frombuffer(b"".join(marked), np.uint8)
+    offsets = np.concatenate([[0], np.cumsum([len(each) for each in marked])]).astype(np.int64)
+    counts = np.zeros(len(words), np.int64)
+    total = hash_grams(data, offsets, shortest, longest, bucket, counts, np.zeros(0, np.int64))
+    found = np.zeros(total, np.int64)
+    if total:
+        hash_grams(data, offsets, shortest, longest, bucket, counts, found)
+    return found, counts
 
 
 class BagOfGrams:

@@ -21,7 +21,9 @@ from chainrule.vectors.text import Text
 
 CHUNK = 20_000  # ids between two looks at the step's size
 LOSSES = ("negative_sampling", "hierarchical_softmax", "softmax")
+BLOCK = 32  # centers that share their noise words, at most
 SHARING = 3  # a block's noise words for each that a single pair would have
+FARTHEST = 0.5  # of a step: see block_size
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,20 @@ def own_rows(size: int) -> Bags:
     return Bags(np.zeros(0, np.int64), np.zeros(0, np.int32), size)
 
 
+def block_size(text: Text, plan: Plan, objective: Objective) -> int:
+    """So many centers that the changes of one row, added up over a block, stay a small step even for frequent words.
+
+    In a block all rows are read before any is written. A row that has a share p of the words gets about
+    α · negative · pairs · p · block of change at once; with a few dozen different words (a small graph) this would
+    diverge for large blocks.
+    """
+    kept = text.counts * (keep_table(text.counts, plan.sample) / 2.0**32)
+    share = max(float(kept.max() / kept.sum()), float(np.diff(noise_table(text.counts, objective.ns_exponent)[0],
+                                                              prepend=0.0).max()))
+    pairs = 1 if objective.from_context else plan.window + 1
+    return int(np.clip(FARTHEST / (plan.alpha * max(objective.negative, 1) * pairs * share), 1, BLOCK))
+
+
 def fresh(text: Text, plan: Plan, objective: Objective, bags: Bags) -> Tables:
     """Small random inputs, outputs of zero."""
     outputs = text.vocabulary_size - (objective.loss == "hierarchical_softmax")
@@ -95,15 +111,15 @@ def chunk_step(text: Text, plan: Plan, objective: Objective, bags: Bags, tables:
     from chainrule.kernels.vectors_blocks import logistic_table
     from chainrule.kernels.vectors_training import learn_chunk
 
-    keep = keep_table(text.counts, plan.sample)
-    chances, others = noise_table(text.counts, objective.ns_exponent)
+    keep, block = keep_table(text.counts, plan.sample), block_size(text, plan, objective)
+    sums, guide = noise_table(text.counts, objective.ns_exponent)
     tree: Tree = huffman(text.counts) if objective.loss == "hierarchical_softmax" else no_tree()
     table, loss = logistic_table(), LOSSES.index(objective.loss)
 
     def step(ids: np.ndarray, alpha: np.float32, seed: np.uint64) -> int:
         return learn_chunk(ids, text.row_of, keep, plan.window, alpha, seed, objective.from_context, loss,
-                           tables.inputs, tables.outputs, bags.starts, bags.members, chances, others,
-                           objective.negative, objective.shared, tree.starts, tree.nodes, tree.codes, table)
+                           tables.inputs, tables.outputs, bags.starts, bags.members, sums, guide, objective.negative,
+                           objective.shared, block, tree.starts, tree.nodes, tree.codes, table)
 
     return step
 

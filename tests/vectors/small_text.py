@@ -4,6 +4,8 @@ import numpy as np
 
 from chainrule.vectors.text import listed, numbered
 
+BEASTS, TOOLS = ["cat", "dog", "cow", "hen", "fox"], ["saw", "axe", "pin", "rod", "pan"]
+
 
 def small_text(words=23, length=700, seed=0, unit=13):
     """Random words with a Zipf-like law, in units of `unit` words; a few ids are the unknown word's."""

@@ -26,7 +26,8 @@ class Similarity:
     def recognizes(path: Path) -> bool:
         """Lines of two words and a number."""
         rows = [_fields(line) for _, line in islice(numbered_lines(path), 20)]
-        return bool(rows) and sum(len(row) >= 3 and _number(row[2]) is not None for row in rows) >= len(rows) - 1
+        scored = sum(len(row) >= 3 and _number(row[2]) is not None for row in rows)
+        return scored > 0 and scored >= len(rows) - 1  # the first may be a heading
 
     def measure(self, vectors: Vectors, path: Path) -> dict[str, Any]:
         cosines: list[float] = []

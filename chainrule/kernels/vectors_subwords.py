@@ -1,0 +1,41 @@
+"""The buckets of many words' character n-grams; equals chainrule.vectors.subwords.buckets, word by word."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def hash_grams(data, offsets, shortest, longest, bucket, counts, out):
+    """Fills the buckets of each word's n-grams, one after the other, and how many each word has; gives their number.
+
+    `data` are the bytes of all words with their marks < and >; with an empty `out` only the counts are made.
+    """
+    size = 0
+    for word in range(len(offsets) - 1):
+        low, high, before = offsets[word], offsets[word + 1], size
+        for start in range(low, high):
+            if data[start] & 0xC0 == 0x80:  # inside a character of UTF-8
+                continue
+            h, end, length = np.uint32(2166136261), start, 0
+            while end < high and length < longest:
+                length += 1
+                h = absorb(h, data[end])
+                end += 1
+                while end < high and data[end] & 0xC0 == 0x80:
+                    h = absorb(h, data[end])
+                    end += 1
+                if length >= shortest and not (length == 1 and (start == low or end == high)):
+                    if len(out):
+                        out[size] = h % np.uint32(bucket)
+                    size += 1
+        counts[word] = size - before
+    return size
+
+
+@njit(cache=True, nogil=True)
+def absorb(h, byte):
+    """One byte of FNV-1a, as a signed one."""
+    wide = np.uint32(byte) if byte < 128 else np.uint32(byte) | np.uint32(0xFFFFFF00)
+    return np.uint32((h ^ wide) * np.uint32(16777619))

@@ -1,0 +1,67 @@
+"""PPMI: how much more often two words meet than chance has it, as a matrix, and its largest singular vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from chainrule.errors import OptionError
+from chainrule.registry import part
+from chainrule.vectors.cooccurrence import Pairs, count_pairs, distance_weights
+from chainrule.vectors.factorized import Sparse, truncated_svd
+from chainrule.vectors.methods._method import Learned, Tensors
+from chainrule.vectors.plan import Plan
+from chainrule.vectors.text import Source, Text, read_text
+
+
+@part
+class Ppmi:
+    r"""Positive pointwise mutual information, shifted by ln `shift`, then a truncated SVD.
+
+    M_wc = max(0, ln (X_wc Σ X) / (X_w X_c) − ln shift),   M ≈ U Σ Vᵀ,   vectors U Σ^power
+    Levy & Goldberg 2014, "Neural word embedding as implicit matrix factorization"; X_c^smoothing in the place of X_c,
+    and power ½: Levy, Goldberg & Dagan 2015, TACL 3, §3. Shift k is what k noise words do in skip-gram.
+    """
+
+    usual: ClassVar[Mapping[str, float]] = {}
+    continues: ClassVar[bool] = False
+
+    def __init__(self, *, shift: float = 1.0, smoothing: float = 0.75, power: float = 0.5,
+                 weighting: Literal["harmonic", "dynamic", "flat"] = "dynamic", memory: int = 1024) -> None:
+        if shift <= 0:
+            raise OptionError("model.method.shift", shift, "above 0", "1 shifts nothing.")
+        self.shift, self.smoothing, self.power = shift, smoothing, power
+        self.weighting, self.memory = weighting, memory
+
+    def read(self, source: Source) -> Text:
+        return read_text(source)
+
+    def learn(self, text: Text, plan: Plan, before: Tensors | None) -> Learned:
+        if plan.dimension > text.vocabulary_size:
+            raise OptionError("model.dimension", plan.dimension, f"at most the {text.vocabulary_size:,} words")
+        pairs = count_pairs(text, distance_weights(plan.window, self.weighting), memory=self.memory << 20)
+        matrix = information(pairs, shift=self.shift, smoothing=self.smoothing)
+        u, sizes = truncated_svd(matrix, plan.dimension, seed=plan.seed)
+        return Learned({"vectors": (u * sizes**self.power).astype(np.float32), "singular": sizes.astype(np.float32)},
+                       {"pairs": len(pairs.keys), "positive": len(matrix.values)})
+
+
+def information(pairs: Pairs, *, shift: float, smoothing: float) -> Sparse:
+    """The matrix of shifted positive PMI: places where either direction is positive."""
+    size, one, other = pairs.vocabulary_size, pairs.rows, pairs.columns
+    apart = one != other
+    rows, columns = np.concatenate([one, other[apart]]), np.concatenate([other, one[apart]])
+    weights = np.concatenate([pairs.weights, pairs.weights[apart]])
+    totals = np.bincount(rows, weights, size)
+    chance = totals**smoothing / (totals**smoothing).sum()  # of a context
+    with np.errstate(divide="ignore"):
+        log_total, log_chance = np.log(totals), np.log(chance)
+    ahead = np.log(weights) - log_total[rows] - log_chance[columns] - np.log(shift)
+    back = np.log(weights) - log_total[columns] - log_chance[rows] - np.log(shift)
+    kept = np.flatnonzero((ahead > 0) | (back > 0))
+    kept = kept[np.lexsort((columns[kept], rows[kept]))]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows[kept], minlength=size))]).astype(np.int64)
+    return Sparse(starts, columns[kept].astype(np.int32), np.maximum(ahead[kept], 0).astype(np.float32),
+                  np.maximum(back[kept], 0).astype(np.float32))

@@ -1,0 +1,99 @@
+"""The store: look-up, search and analogies against plain NumPy."""
+
+import numpy as np
+import pytest
+
+from chainrule.errors import UsageError
+from chainrule.vectors import search, sentences
+from chainrule.vectors.store import UnknownWord, Vectors
+
+WORDS = [f"w{i}" for i in range(300)]
+
+
+@pytest.fixture
+def vectors(rng_table):
+    return Vectors(WORDS, rng_table, counts=np.arange(300, 0, -1))
+
+
+@pytest.fixture
+def rng_table():
+    return np.random.default_rng(0).normal(size=(300, 7)).astype(np.float32)
+
+
+def unit(rows):
+    return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+
+
+def test_a_word_gives_its_row_and_several_words_their_rows(vectors, rng_table):
+    np.testing.assert_array_equal(vectors["w7"], rng_table[7])
+    np.testing.assert_array_equal(vectors[["w7", "w2"]], rng_table[[7, 2]])
+    assert "w7" in vectors and "x" not in vectors and len(vectors) == 300 and list(vectors) == WORDS
+
+
+def test_an_unknown_word_is_named_with_a_suggestion(vectors):
+    with pytest.raises(UnknownWord, match=r"^w7x: none of the 300 words that have a vector. Did you mean 'w7'\?$"):
+        vectors["w7x"]
+    with pytest.raises(KeyError):
+        vectors.most_similar("nothing of the kind")
+
+
+@pytest.mark.parametrize("block", [64, 1 << 16])
+def test_the_nearest_words_are_the_nearest(vectors, rng_table, block, monkeypatch):
+    monkeypatch.setattr(search, "BLOCK", block)
+    units = unit(rng_table)
+    aim = units[3] + units[5] - units[8]
+    scores = units @ (aim / np.linalg.norm(aim))
+    scores[[3, 5, 8]] = -2
+    found = vectors.most_similar(["w3", "w5"], ["w8"], topn=12)
+    assert [word for word, _ in found] == [f"w{i}" for i in np.argsort(-scores)[:12]]
+    np.testing.assert_allclose([score for _, score in found], np.sort(scores)[::-1][:12], rtol=1e-5)
+
+
+def test_a_search_can_be_kept_to_frequent_words_and_begin_at_a_vector(vectors, rng_table):
+    found = vectors.most_similar(rng_table[250], topn=300, restrict_vocab=20)
+    assert {word for word, _ in found} == set(WORDS[:20])
+    assert vectors.most_similar(rng_table[250], topn=1)[0] == ("w250", pytest.approx(1))
+    with pytest.raises(UsageError, match="restrict_vocab = 0, expected at least 1"):
+        vectors.most_similar("w1", restrict_vocab=0)
+
+
+def test_the_two_ways_of_analogy_are_their_formulas(vectors, rng_table):
+    units = unit(rng_table)
+    a, b, c = units[[1, 2, 3]]
+    add = units @ (b - a + c)
+    mul = (1 + units @ b) / 2 * (1 + units @ c) / 2 / ((1 + units @ a) / 2 + 0.001)
+    for method, scores in (("3CosAdd", add), ("3CosMul", mul)):
+        scores[[1, 2, 3]] = -9
+        assert vectors.analogy("w1", "w2", "w3", topn=1, method=method)[0][0] == f"w{scores.argmax()}"
+    with pytest.raises(UsageError, match="method = '3CosDiv', expected '3CosAdd' or '3CosMul'"):
+        vectors.analogy("w1", "w2", "w3", method="3CosDiv")
+
+
+def test_similarity_and_the_odd_one_out():
+    vectors = Vectors(["north", "northish", "south"], np.array([[0, 1], [0.1, 1], [0, -3]], np.float32))
+    assert vectors.similarity("north", "south") == pytest.approx(-1)
+    assert vectors.doesnt_match(["north", "south", "northish"]) == "south"
+
+
+def test_ties_go_to_the_more_frequent_word():
+    vectors = Vectors(["a", "b", "c", "d"], np.array([[1, 0], [0, 1], [1, 0], [1, 0]], np.float32))
+    assert [word for word, _ in vectors.most_similar("b", topn=2)] == ["a", "c"]
+    assert [word for word, _ in vectors.most_similar("a", topn=9)] == ["c", "d", "b"]
+
+
+def test_sentences_are_means_of_their_words(vectors, rng_table):
+    found = sentences.mean(vectors, [["w1", "x", "w4"], ["x"]])
+    np.testing.assert_allclose(found, [rng_table[[1, 4]].mean(0), np.zeros(7)], rtol=1e-6)
+    with pytest.raises(UsageError, match="expected a list of words"):
+        sentences.mean(vectors, ["w1 w4"])
+
+
+def test_sif_weighs_rare_words_more_and_takes_the_shared_direction_out(vectors, rng_table):
+    text = [["w1", "w200"], ["w5", "w6", "w7"], ["w9", "w250"]]
+    chance = np.arange(300, 0, -1) / np.arange(301).sum()
+    weighted = np.stack([np.mean([1e-3 / (1e-3 + chance[int(w[1:])]) * rng_table[int(w[1:])] for w in s], axis=0)
+                         for s in text])
+    first = np.linalg.svd(weighted, full_matrices=False)[2][0]
+    found = sentences.smooth_inverse_frequency(vectors, text)
+    np.testing.assert_allclose(found, weighted - np.outer(weighted @ first, first), atol=1e-5)
+    np.testing.assert_allclose(found @ first, 0, atol=1e-5)

@@ -1,0 +1,144 @@
+"""Word vectors from the command's point of view: every recipe learns, runs reopen, seeds repeat, training goes on."""
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+from small_text import BEASTS, TOOLS
+
+import chainrule
+from chainrule.errors import DataError, OptionError, UsageError
+
+QUICK = ["training.threads=1", "model.dimension=16", "tokenizer.min_count=1"]
+METHODS = {
+    "skipgram": ["training.epochs=5", "training.sample=0"],
+    "cbow": ["training.epochs=8", "training.alpha=0.05", "training.sample=0"],
+    "fasttext": ["training.epochs=5", "training.sample=0", "model.method.bucket=1000"],
+    "glove": ["model.window=4", "training.epochs=400", "model.method.x_max=10"],
+    "ppmi": ["model.window=4"],
+}
+
+
+def apart(vectors):
+    """How much more alike two words of one kind are than two of different kinds."""
+    units = [np.stack([vectors.unit(word) for word in kind]) for kind in (BEASTS, TOOLS)]
+    pairs = ~np.eye(5, dtype=bool)
+    return min((each @ each.T)[pairs].mean() for each in units) - (units[0] @ units[1].T).mean()
+
+
+@pytest.mark.parametrize("recipe", METHODS)
+def test_a_recipe_learns_what_is_alike(recipe, kinds, tmp_path):
+    report = chainrule.train(recipe, kinds, tmp_path / "run", overrides=[*QUICK, *METHODS[recipe]])
+    run = chainrule.load(tmp_path / "run")
+    assert report["vocabulary"] == len(run.vectors) == 22 and report["words"] == 3000 * 6
+    assert report["dimension"] == run.vectors.dimension == 16
+    assert apart(run.vectors) > 0.3
+    assert isinstance(run.vectors.table.base, np.ndarray) and not run.vectors.table.flags.writeable  # memory-mapped
+    assert run.recipe.training.threads == 1
+
+
+@pytest.mark.parametrize("loss", ["hierarchical_softmax", "softmax"])
+@pytest.mark.parametrize("recipe", ["skipgram", "cbow"])
+def test_the_other_losses_learn_too(recipe, loss, kinds, tmp_path):
+    chainrule.train(recipe, kinds, tmp_path / "run", overrides=[*QUICK, *METHODS[recipe], f"model.method.loss={loss}"])
+    assert apart(chainrule.load(tmp_path / "run").vectors) > 0.1  # gensim's CBOW with a tree has 0.2 here
+
+
+@pytest.mark.parametrize("recipe", ["skipgram", "cbow", "fasttext", "glove"])
+def test_one_thread_and_a_seed_give_the_same_bytes(recipe, kinds, tmp_path):
+    for name, seed in (("one", 1), ("same", 1), ("other", 2)):
+        chainrule.train(recipe, kinds, tmp_path / name, overrides=[*QUICK, "training.epochs=1", f"seed={seed}"])
+    one, same, other = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("one", "same", "other"))
+    assert one == same and one != other
+
+
+@pytest.mark.parametrize("recipe", ["skipgram", "fasttext", "glove"])
+def test_many_threads_learn_as_well(recipe, kinds, tmp_path):
+    chainrule.train(recipe, kinds, tmp_path / "run", overrides=[*QUICK, *METHODS[recipe], "training.threads=3"])
+    assert apart(chainrule.load(tmp_path / "run").vectors) > 0.3
+
+
+@pytest.mark.parametrize("recipe", ["skipgram", "cbow", "fasttext"])
+def test_training_goes_on_with_new_words(recipe, kinds, tmp_path):
+    how = [*QUICK, *METHODS[recipe]]
+    chainrule.train(recipe, kinds, tmp_path / "first", overrides=how)
+    more = tmp_path / "more.txt"
+    beasts = [line for line in kinds.read_text().splitlines(keepends=True) if line.split()[1] in BEASTS]
+    more.write_text("".join(beasts).replace("cat", "yak"))
+    chainrule.train(recipe, more, tmp_path / "second", overrides=[*how, f"model.initial={tmp_path / 'first'}"])
+    first, second = (chainrule.load(tmp_path / name).vectors for name in ("first", "second"))
+    assert set(second.words) == {*first.words, "yak"} and "cat" in second
+    if recipe != "fasttext":  # whose words share n-grams
+        np.testing.assert_array_equal(second["pan"], first["pan"])
+    assert not np.array_equal(second["dog"], first["dog"])
+    assert second.similarity("yak", "dog") > second.similarity("yak", "axe")
+
+
+def test_only_a_run_of_the_same_method_and_size_goes_on(kinds, tmp_path):
+    chainrule.train("skipgram", kinds, tmp_path / "run", overrides=[*QUICK, "training.epochs=1"])
+    start = f"model.initial={tmp_path / 'run'}"
+    with pytest.raises(UsageError, match="its model.method is skipgram, expected cbow as here"):
+        chainrule.train("cbow", kinds, tmp_path / "x", overrides=[*QUICK, start])
+    with pytest.raises(UsageError, match="its model.dimension is 16, expected 17 as here"):
+        chainrule.train("skipgram", kinds, tmp_path / "x", overrides=[*QUICK, start, "model.dimension=17"])
+    with pytest.raises(OptionError, match="The method ppmi begins anew each time"):
+        chainrule.train("ppmi", kinds, tmp_path / "x", overrides=[*QUICK, start])
+
+
+@pytest.mark.parametrize("text, change, words", [
+    ("", "tokenizer.min_count=1", "there is no text in it"),
+    ("cat\n" * 20, "tokenizer.min_count=1", "1 different word occurs often enough, expected at least 2"),
+    ("a cat sat here\n", "tokenizer.min_count=2", "no word occurs as often as tokenizer.min_count asks"),
+])
+@pytest.mark.parametrize("recipe", ["skipgram", "glove", "ppmi"])
+def test_a_text_that_teaches_nothing_is_one_clear_error(recipe, text, change, words, tmp_path):
+    (tmp_path / "text.txt").write_text(text)
+    with pytest.raises(DataError, match=words):
+        chainrule.train(recipe, tmp_path / "text.txt", tmp_path / "run", overrides=[change])
+    assert not (tmp_path / "run").exists()
+
+
+def test_options_that_a_method_lacks_are_refused(kinds, tmp_path):
+    with pytest.raises(OptionError, match="training.alpha = 0.1, expected null. The method ppmi has no such option"):
+        chainrule.train("ppmi", kinds, tmp_path / "run", overrides=["training.alpha=0.1"])
+    with pytest.raises(OptionError, match="training.min_alpha = 0.5, expected at most training.alpha, 0.025"):
+        chainrule.train("skipgram", kinds, tmp_path / "run", overrides=["training.min_alpha=0.5"])
+    with pytest.raises(UsageError, match="word vectors are not measured on a text"):
+        chainrule.train("skipgram", kinds, tmp_path / "run", overrides=["split.valid=0.1"])
+
+
+def test_verbs_of_language_models_say_what_the_run_holds(kinds, tmp_path):
+    chainrule.train("skipgram", kinds, tmp_path / "run", overrides=[*QUICK, "training.epochs=1"])
+    with pytest.raises(UsageError, match="run holds word vectors; generate needs a language model"):
+        chainrule.generate(tmp_path / "run")
+    with pytest.raises(UsageError, match="run holds word vectors; score needs a language model"):
+        chainrule.score(tmp_path / "run", ["the cat"])
+    with pytest.raises(UsageError, match="run holds word vectors; --by-order needs a language model"):
+        chainrule.evaluate(tmp_path / "run", kinds, by_order=True)
+    chainrule.train("ngram", kinds, tmp_path / "ngram", overrides=["model.order=2"])
+    with pytest.raises(UsageError, match="ngram holds a language model; this needs word vectors"):
+        assert chainrule.load(tmp_path / "ngram").vectors
+
+
+def test_phrases_are_joined_before_training(tmp_path):
+    """As the formula has it, computed here from the lines; of overlapping pairs the first is joined."""
+    text = "we live in new york now\nthey like old york and new things\n" * 50 + "a new day in an old town\n" * 100
+    (tmp_path / "text.txt").write_text(text)
+    words = Counter(text.split())
+    pairs = Counter(pair for line in text.splitlines() for pair in itertools.pairwise(line.split()))
+    score = {(a, b): (n - 5) / (words[a] * words[b]) * words.total() for (a, b), n in pairs.items()}
+    assert score["we", "live"] > 8 > score["new", "york"] > score["in", "new"]
+    chainrule.train("skipgram", tmp_path / "text.txt", tmp_path / "run", overrides=[
+        *QUICK, "training.epochs=1", "model.phrases.passes=1", "model.phrases.threshold=8"])
+    joined = set(chainrule.load(tmp_path / "run").vectors.words)
+    above = {f"{a}_{b}" for (a, b), each in score.items() if each > 8}
+    assert {word for word in joined if "_" in word} <= above
+    assert {"we_live", "they_like"} <= joined and "live" not in joined and "new" in joined
+
+
+def test_any_tokens_can_have_vectors(kinds, tmp_path):
+    """Byte pairs as well as words."""
+    chainrule.train("skipgram", kinds, tmp_path / "run", overrides=[
+        "training.threads=1", "training.epochs=1", "tokenizer.name=byte_pair", "tokenizer.size=300"])
+    assert len(chainrule.load(tmp_path / "run").vectors) > 250
