@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import array_api_compat
+import array_api_compat.numpy
 import numpy as np
 
 from chainrule.protocols import Array, LanguageModel
@@ -13,15 +14,19 @@ from chainrule.protocols import Array, LanguageModel
 
 def namespace(array: Array) -> Any:
     """The array API namespace of an array: NumPy's or torch's."""
+    if isinstance(array, np.ndarray):  # asked several times a token, so the usual answer is given at once
+        return array_api_compat.numpy
     return array_api_compat.array_namespace(array)
 
 
 def to_numpy(array: Array) -> np.ndarray:
-    return np.asarray(array_api_compat.to_device(array, "cpu"))
+    return array if isinstance(array, np.ndarray) else np.asarray(array_api_compat.to_device(array, "cpu"))
 
 
 def at_hand(array: Array) -> Array:
     """The same numbers in NumPy where they lie in main memory, whose small operations are the quickest."""
+    if isinstance(array, np.ndarray):
+        return array
     return np.asarray(array) if str(array_api_compat.device(array)) == "cpu" else array
 
 

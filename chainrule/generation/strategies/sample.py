@@ -35,9 +35,10 @@ class Sample:
 
     def extend(self, live: Sequence[Draft], log_p_BV: Array) -> list[Draft]:
         xp = namespace(log_p_BV)
-        u_B1 = np.array([[self._uniform(draft)] for draft in live])
-        ids_B = invert(log_p_BV, xp.asarray(u_B1, device=array_api_compat.device(log_p_BV)))
-        chosen_B = xp.take_along_axis(log_p_BV, ids_B[:, None], axis=1)[:, 0]
+        device = array_api_compat.device(log_p_BV)
+        u_B1 = xp.asarray([[self._uniform(draft)] for draft in live], dtype=xp.float64, device=device)
+        ids_B = invert(log_p_BV, u_B1)
+        chosen_B = log_p_BV[xp.arange(len(live), device=device), ids_B]
         return [draft.extended(id, chosen) if chosen > -xp.inf else draft.closed("stuck")
                 for draft, id, chosen in zip(live, to_numpy(ids_B).tolist(), to_numpy(chosen_B).tolist(), strict=True)]
 
@@ -65,6 +66,6 @@ def invert(log_p_BV: Array, u_B1: Array) -> Array:
     below_BV = xp.cumulative_sum(weight_BV, axis=1)
     total_B1 = below_BV[:, -1:]
     ids_B = xp.count_nonzero(below_BV <= u_B1 * total_B1, axis=1)
-    if bool(xp.any(ids_B == log_p_BV.shape[1])):  # u · total was rounded up to the total itself, or all is impossible
+    if int(xp.max(ids_B)) == log_p_BV.shape[1]:  # u · total was rounded up to the total itself, or all is impossible
         ids_B = xp.minimum(ids_B, xp.count_nonzero(below_BV < total_B1, axis=1))
     return ids_B
