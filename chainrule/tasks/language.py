@@ -133,10 +133,11 @@ class Language:
         return Batch(_sent(read, device), _sent(wanted, device), fresh)
 
     def _cut(self, ids: np.ndarray, starts: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
-        wanted = np.stack([ids[start:start + length] for start in starts]).astype(np.int64)
-        first = np.array([self.vocabulary.end if start == 0 else ids[start - 1] for start in starts], np.int64)
-        before = np.concatenate([first[:, None], wanted[:, :-1]], axis=1)
-        return np.where(before == self.vocabulary.end, self.vocabulary.start, before), wanted
+        places = starts[:, None] + np.arange(-1, length)
+        found = ids[np.maximum(places, 0)].astype(np.int64)
+        wanted, before = found[:, 1:].copy(), found[:, :-1].copy()
+        before[(before == self.vocabulary.end) | (places[:, :-1] < 0)] = self.vocabulary.start
+        return before, wanted
 
 
 def _sent(ids: np.ndarray, device: torch.device) -> Tensor:

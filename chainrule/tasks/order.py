@@ -43,11 +43,15 @@ class Contiguous:
         self.context, self.rows, self.seed = context, rows, seed
         self.length = tokens // rows
         self.steps_per_epoch = max(1, (self.length - context + 1) // context)
+        self._phase = lru_cache(2)(self._drawn)
 
     def starts(self, step: int) -> np.ndarray:
         epoch, place = divmod(step, self.steps_per_epoch)
-        phase = chance(self.seed, epoch).integers(0, self.length - self.steps_per_epoch * self.context + 1)
-        return np.arange(self.rows) * self.length + phase + place * self.context
+        return np.arange(self.rows) * self.length + self._phase(epoch) + place * self.context
+
+    def _drawn(self, epoch: int) -> int:
+        """Where the columns of an epoch begin."""
+        return int(chance(self.seed, epoch).integers(0, self.length - self.steps_per_epoch * self.context + 1))
 
     def is_fresh(self, step: int) -> bool:
         """An epoch begins: what was remembered belongs to other text."""

@@ -47,7 +47,8 @@ class Learner:
 
     def __init__(self, model: Any, task: Task, plan: Plan, say: Callable[[str], None]):
         self.model, self.task, self.plan, self.say = model, task, plan, say
-        self.device = next(model.parameters()).device
+        self.parameters = list(model.parameters())
+        self.device = self.parameters[0].device
         self.optimizer = build("training/optimizers", plan.optimizer, list(model.named_parameters()))
         for group in self.optimizer.param_groups:
             group["base"] = group["lr"]
@@ -63,7 +64,7 @@ class Learner:
         before = self.task.start(self.model, self.task.rows) if batch.fresh else self.state
         loss, after = self.gradients(course, batch, before)
         self.scaler.unscale_(self.optimizer)
-        norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.plan.clip or math.inf)
+        norm = nn.utils.clip_grad_norm_(self.parameters, self.plan.clip or math.inf)
         outcome = Outcome(*torch.stack([loss / batch.tokens, norm]).tolist())
         course.step, course.tokens, course.norm = course.step + 1, course.tokens + batch.tokens, outcome.norm
         if outcome.finite:
