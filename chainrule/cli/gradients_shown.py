@@ -23,10 +23,12 @@ def show_gradients(what: list[str], data: str, *, distance: int, rows: int, clip
         raise UsageError(f"--out = {str(out)!r}, expected a name that ends in .svg or .html.")
     found = _measured(what, data, distance, rows, clip)
     if out is not None:
+        from chainrule.counting.arpa.files import created
         from chainrule.inspection.plot import html, svg
 
         shown = charts(found)
-        out.write_text(svg(shown) if out.suffix == ".svg" else html("Gradients", shown), encoding="utf-8")
+        with created(out) as write:
+            write((svg(shown) if out.suffix == ".svg" else html("Gradients", shown)).encode())
         say(f"wrote {out}.")
     emit({"data": data, "models": [{"name": name, **asdict(each)} for name, each in found.items()]}, json,
          lambda _: _show(found))

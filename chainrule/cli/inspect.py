@@ -20,13 +20,17 @@ def inspect(
     text: Annotated[str | None, typer.Option("--text", "--data", help="The text that is read: a file, glob, folder or "
                                              "built-in corpus; - is standard input.")] = None,
     text_is: Annotated[str | None, typer.Option("--text-is", metavar="TEXT", help="The text itself.")] = None,
-    tokens: Annotated[int, typer.Option(min=1, help="How many tokens of the text are looked at.")] = 256,
-    top: Annotated[int, typer.Option(min=1, help="How many of the likeliest tokens are kept at each place.")] = 5,
+    tokens: Annotated[int | None, typer.Option(min=1, help="How many tokens of the text are looked at; 256 if not "
+                                               "given.")] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="How many of the likeliest tokens are kept at each place; 5 if "
+                                            "not given.")] = None,
     out: Annotated[Path | None, typer.Option(help="A page: FILE.html. Of gradients also a picture: FILE.svg.")] = None,
     gradients: Annotated[bool, typer.Option("--gradients", help="Instead: gradient norms by layer and by distance in "
                                             "time, on pydoc if no text is given.")] = False,
-    distance: Annotated[int, typer.Option(min=1, help="Of gradients: the longest distance, in tokens.")] = 50,
-    rows: Annotated[int, typer.Option(min=1, help="Of gradients: windows of text over which is averaged.")] = 16,
+    distance: Annotated[int | None, typer.Option(min=1, help="Of gradients: the longest distance, in tokens; 50 if not "
+                                                 "given.")] = None,
+    rows: Annotated[int | None, typer.Option(min=1, help="Of gradients: windows of text over which is averaged; 16 if "
+                                             "not given.")] = None,
     clip: Annotated[float | None, typer.Option(min=0, help="Of gradients: the largest norm that may pass; the recipe's "
                                                "own if not given.")] = None,
     json: Json = False,
@@ -52,12 +56,21 @@ def inspect(
 
         if text_is is not None:
             raise UsageError("--gradients reads windows of a longer text: give it with --text FILE, not --text-is.")
-        show_gradients(what, text or "pydoc", distance=distance, rows=rows, clip=clip, out=out, json=json)
+        _refuse({"--tokens": tokens, "--top": top}, "does nothing with --gradients")
+        show_gradients(what, text or "pydoc", distance=distance or 50, rows=rows or 16, clip=clip, out=out, json=json)
         return
     if (text is None) == (text_is is None):
         raise UsageError(NOTHING if text is None else "--text and --text-is are both given, expected one of them.")
+    _refuse({"--distance": distance, "--rows": rows, "--clip": clip}, "does nothing without --gradients")
     if out is not None and out.suffix != ".html":
         raise UsageError(f"--out = {str(out)!r}, expected a name that ends in .html.")
     from chainrule.cli.text_shown import show_text
 
-    show_text(what, text, text_is, tokens=tokens, top=top, out=out, json=json)
+    show_text(what, text, text_is, tokens=tokens or 256, top=top or 5, out=out, json=json)
+
+
+def _refuse(options: dict[str, object], why: str) -> None:
+    """No option is passed over in silence."""
+    for name, value in options.items():
+        if value is not None:
+            raise UsageError(f"{name} = {value} {why}. Leave one of them out.")

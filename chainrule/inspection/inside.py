@@ -54,7 +54,7 @@ Section = Callable[[Noted], dict[str, Any] | None]
 def models_in(seen: Seen) -> list[str]:
     """What the names of each model begin with: nothing for the model itself, `members.0/` for a member."""
     found = {re.match(r"(members\.\d+/)*", name)[0] for name in seen}  # type: ignore[index]
-    return sorted(found | {""})
+    return sorted(found | {""}, key=lambda place: [int(number) for number in re.findall(r"\d+", place)])
 
 
 def inside(noted: Noted) -> dict[str, Any]:

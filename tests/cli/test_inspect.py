@@ -66,6 +66,15 @@ def test_what_cannot_be_looked_at_is_said_in_one_line(folder, words, said):
     assert said in done.stderr and done.stderr.count("\n") == 1
 
 
+def test_a_picture_that_cannot_be_written_is_one_line_and_an_older_one_gives_way(folder):
+    words = ["rnn.yaml", "--gradients", "--data", "text.txt", "--distance", "5", "--rows", "2", "--out"]
+    done = inspect(folder, *words, "nowhere/x.svg", code=1)
+    assert "nowhere/x.svg: not written: No such file or directory." in done.stderr
+    (folder / "old.svg").write_text("older")
+    inspect(folder, *words, "old.svg")
+    assert ElementTree.parse(folder / "old.svg").getroot().tag.endswith("svg")
+
+
 def test_a_text_that_is_too_short_is_said(folder):
     (folder / "short.txt").write_text("short")
     done = inspect(folder, "rnn.yaml", "--gradients", "--data", "short.txt", code=1)

@@ -95,6 +95,8 @@ def test_how_text_is_read_can_be_changed(folder):
     (["words", "--text", "text.txt", "--out", "page.pdf"], 2, "expected a name that ends in .html"),
     (["words", "--text", "text.txt", "--out", "text.txt/page.html"], 1, "text.txt/page.html: "),
     (["words", "--text-is", "a", "--gradients"], 2, "give it with --text FILE"),
+    (["words", "--text-is", "a", "--rows", "3"], 2, "--rows = 3 does nothing without --gradients."),
+    (["words", "--gradients", "--top", "3"], 2, "--top = 3 does nothing with --gradients."),
 ])
 def test_what_cannot_be_looked_at_is_one_line(folder, words, code, said):
     done = inspect(folder, *words, code=code)

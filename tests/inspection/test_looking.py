@@ -7,6 +7,7 @@ import pytest
 
 import chainrule.inspection.attention as attention
 from chainrule.errors import DataError, OptionError
+from chainrule.inspection.inside import models_in
 from chainrule.inspection.looking import look
 from chainrule.jobs import train
 from chainrule.plain import plain_json
@@ -141,6 +142,11 @@ def test_maps_that_a_page_cannot_hold_are_shortened_in_a_sentence(folder, monkey
     assert len(found["models"][0]["attention"]["read"]) == 5
     assert "attention: of the first 5 tokens of the text, as many as a page can hold." in found["said"]
     assert "layers: of the first 24 tokens of the text, one window of the model." in found["said"]
+
+
+def test_members_stand_in_their_order_and_behind_the_mixture_that_they_are_of():
+    names = ["members.10/path", "members.2/path", "members", "members.2/members.0/path", "members.2/members"]
+    assert models_in(dict.fromkeys(names, [0])) == ["", "members.2/", "members.2/members.0/", "members.10/"]
 
 
 def test_a_text_without_words_is_said(folder):
