@@ -31,7 +31,7 @@ function Frequency({ details: { by_frequency: by }, looks }) {
   if (!by) return null;
   const series = inOrder(looks, by.values).map(({ it, ...look }) => ({ ...look, values: it }));
   return html`<${Figure} wide title="By frequency of the word" numbers=${numbers("seen in training", by.labels, series.map((each) => [each.name, each.values]))}
-    caption="How often a word stands in the training text; below it, its share of the held-out bytes. Rare words cost most.">
+    caption="How often a word stands in the training text; below it, the share of the held-out bytes in such words.">
     <${Bars} labels=${by.labels.map((label) => label.replace(" or more", "+"))} below=${by.shares?.map((share) => percent(share))} series=${series}
       xLabel="times the word was seen in training" yLabel="bits per byte" /><//>`;
 }

@@ -60,7 +60,8 @@ function Bits({ row }) {
 function place(rows) {
   const shown = rows.filter((row) => row.comparable !== false && row.bits_per_byte != null);
   const ends = shown.flatMap((row) => row.interval ?? [row.bits_per_byte]).filter((each) => each != null);
-  return scaleLinear([Math.min(...ends), Math.max(...ends)], [5, WIDTH - 5]).nice(3);
+  const [low, high] = ends.length ? [Math.min(...ends), Math.max(...ends)] : [0, 1];
+  return scaleLinear([low, high === low ? low + 1 : high], [6, WIDTH - 6]);
 }
 
 /** The values of that scale, over the column. */
