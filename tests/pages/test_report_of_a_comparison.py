@@ -6,7 +6,7 @@ import pytest
 
 from chainrule.experiments.compare import compare
 
-TEXT = "".join(f"The {'quick' if n % 3 else 'slow'} fox number {n % 17} jumps over dog {n % 5}.\n\n" for n in range(600))
+TEXT = "".join(f"The {'quick' if n % 3 else 'slow'} fox {n % 17} jumps over dog {n % 5}.\n\n" for n in range(600))
 
 
 @pytest.fixture(scope="module")
