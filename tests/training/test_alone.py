@@ -56,26 +56,24 @@ def test_torch_and_numpy_are_enough(tmp_path):
 
 
 def confined(workspace, connection):
-    """Trains with room for a few of 256 rows only."""
+    """Trains with room for a few of 256 rows only, in a process that nothing has left memory in."""
     torch.set_num_threads(1)
     said = []
+    train(Shape(pattern="sf", width=8, context=8), planned(budget=Budget(steps=1)), workspace / "warm")  # all code
     shape = Shape(pattern="(sf)*4", width=64, context=64)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + (400 << 20), resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_AS, (used + (200 << 20), resource.RLIM_INFINITY))
     ids = np.random.default_rng(0).integers(2, 99, 30_000).astype(np.uint16)
     plan = planned(budget=Budget(steps=2), batch=256, keep=0)
-    _, fitted = train_ids(shape, plan, ids, None, Vocabulary(99, 0, 1), workspace, device="cpu",
+    _, fitted = train_ids(shape, plan, ids, None, Vocabulary(99, 0, 1), workspace / "confined", device="cpu",
                           telling=Telling(said.append))
     connection.send((said, fitted.course.accumulation, fitted.course.tokens))
 
 
-@pytest.mark.slow  # by hand, on its own: memory that earlier tests left free in the process may be enough for it
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs to know how much memory is in use")
 def test_a_real_lack_of_memory_is_answered_with_smaller_pieces(tmp_path):
-    train(Shape(pattern="sf", width=8, context=8), planned(budget=Budget(steps=1)), tmp_path / "warm")  # loads all code
     ours, theirs = multiprocessing.Pipe()
-    context = multiprocessing.get_context("fork")
-    process = context.Process(target=confined, args=(tmp_path / "confined", theirs))
+    process = multiprocessing.get_context("spawn").Process(target=confined, args=(tmp_path, theirs))
     process.start()
     theirs.close()
     assert ours.poll(120)

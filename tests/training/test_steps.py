@@ -207,3 +207,18 @@ def test_dropout_is_a_function_of_seed_and_step():
     torch.manual_seed(2)
     assert losses == [other.step(again, 0.5).loss for _ in range(3)]
     assert len(np.unique(losses)) == 3
+
+
+def test_devices_that_are_not_used_keep_their_chance(monkeypatch):
+    """torch.manual_seed would seed every device that there is, at each step."""
+    ours, course = learner(SHAPES["transformer"])
+
+    def refused(seed):
+        raise AssertionError("every device is seeded")
+
+    monkeypatch.setattr(torch, "manual_seed", refused)
+    before = torch.get_rng_state()
+    with ours.own_chance():
+        ours.step(course, 0.5)
+        assert not torch.equal(torch.get_rng_state(), before)
+    assert torch.equal(torch.get_rng_state(), before)
