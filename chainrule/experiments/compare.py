@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from chainrule.errors import ChainruleError, OptionError
+from chainrule.errors import OptionError, UsageError
 from chainrule.experiments.budget import Budget, parse_budget
 from chainrule.experiments.contestants import Contestant, contestants
 from chainrule.experiments.excerpts import passages, prompts
 from chainrule.experiments.holdout import Source, source, texts
-from chainrule.experiments.place import occupied, settle
+from chainrule.experiments.place import check_place, occupied, settle
 from chainrule.experiments.running import Setting, Trial, outcome
 from chainrule.experiments.terms import (
     OWN,
@@ -56,8 +56,9 @@ def compare(recipes: str | Sequence[str], data: str | Path | Sequence[str | Path
     terms, out = terms or Terms(), Path(out)
     words = recipes.split() if isinstance(recipes, str) else list(recipes)
     spent = parse_budget(budget)
+    check_place(out)
+    plan = planned(words, data, spent, terms)
     with occupied(out) as lock:
-        plan = planned(words, data, spent, terms)
         settle(out, _told(plan), force=force)
         setting = Setting(out, plan.source, (plan.train.fingerprint(), plan.held_out.fingerprint()), spent,
                           prompts(plan.documents), passages(plan.documents), lock)
@@ -97,7 +98,7 @@ def _check_changes(entries: Sequence[Contestant], terms: Terms) -> None:
     for change in terms.changes:
         if not any(applicable(each, [change]) for each in entries):
             each = entries[0].resolved([change])  # says what is wrong with it, for one
-            raise ChainruleError(f"--change {change}: {each.problem or 'no recipe has such an option.'}")
+            raise UsageError(f"--change {change}: {each.problem or 'no recipe has such an option.'}")
 
 
 def _size(corpus: Corpus) -> int:

@@ -18,16 +18,24 @@ from chainrule.experiments.measuring import write
 
 PLAN, LOCK, REPORT, DETAILS, PAGE, BEST = ("comparison.json", ".lock", "report.json", "details.json", "report.html",
                                            "best")
+OURS = (LOCK, "trials", "runs")  # made before it is written down what is compared
 WAIT = 60.0  # seconds for a training whose parent was killed to save itself
 log = logging.getLogger("chainrule")
+
+
+def check_place(out: Path) -> None:
+    """Refuses a folder that is something else: ask before any work."""
+    if out.exists() and not out.is_dir():
+        raise StorageError(f"{out}: a file is there, expected the name of a new folder.")
+    if out.is_dir() and not (out / PLAN).exists() and any(path.name not in OURS for path in out.iterdir()):
+        raise StorageError(f"{out}: exists and is no comparison, so it is left alone. Choose another folder.")
 
 
 @contextmanager
 def occupied(out: Path) -> Iterator[int]:
     """A lock that trials inherit: it is free when the last of them has ended."""
+    check_place(out)
     try:
-        if out.is_dir() and not (out / PLAN).exists() and any(path.name != LOCK for path in out.iterdir()):
-            raise StorageError(f"{out}: exists and is no comparison, so it is left alone. Choose another folder.")
         (out / "trials").mkdir(parents=True, exist_ok=True)
         (out / "runs").mkdir(exist_ok=True)
         handle = os.open(out / LOCK, os.O_RDWR | os.O_CREAT, 0o666)

@@ -1,0 +1,109 @@
+"""`chainrule compare` as it is typed: tables, JSON, exit codes, and that n-grams need no torch."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def ran(*args, folder, **environment):
+    done = subprocess.run([sys.executable, "-m", "chainrule", "compare", *map(str, args)], cwd=folder, text=True,
+                          capture_output=True, timeout=120,
+                          env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **environment})
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    found = tmp_path_factory.mktemp("cli")
+    (found / "text.txt").write_text("".join(f"line {i} of a text with {i % 7} words or {i % 11}\n" for i in range(300)))
+    (found / "broken.yaml").write_text("family: ngram\ntokenizer: bytes\nmodel: [3\n")
+    return found
+
+
+@pytest.fixture(scope="module")
+def shown(folder):
+    return ran("ngram", "broken.yaml", "--grid", "model.order=2,3", "--data", "text.txt", "--out", "report", "--advise",
+               folder=folder)
+
+
+def test_a_person_gets_a_table_notes_advice_and_what_to_do_next(shown):
+    assert shown.returncode == 0, shown.stderr
+    lines = shown.stdout.splitlines()
+    assert lines[0].split()[:2] == ["bits/byte", "95"]
+    assert [line.split("  ")[0] for line in lines[1:9]] == [
+        *sorted(["ngram order=2", "ngram order=3"], key=lambda name: shown.stdout.index(name)), "broken order=2",
+        "broken order=3", "zlib", "bz2", "xz", "mixture of all"]
+    assert "broken order=2 failed: broken.yaml, line 4: not YAML as recipes use it" in shown.stdout
+    assert "Advice: If quality matters most," in shown.stdout and "Note: " in shown.stdout
+    assert lines[-1] == '  chainrule generate report/best --prompt "..."'
+    assert "[1/2] ngram order=2: begins." in shown.stderr
+
+
+def test_a_machine_gets_one_object(shown, folder):
+    done = ran("ngram", "broken.yaml", "--grid", "model.order=2,3", "--data", "text.txt", "--out", "report", "--json",
+               folder=folder)
+    report = json.loads(done.stdout)
+    assert done.returncode == 0 and report == json.loads((folder / "report" / "report.json").read_text())
+    assert report["command"] == ("chainrule compare ngram broken.yaml --data text.txt --budget 1m "
+                                 "--grid model.order=2,3 --out report")
+    assert [row["name"] for row in report["rows"] if row["status"] == "failed"] == ["broken order=2", "broken order=3"]
+
+
+def test_the_command_in_the_report_runs_it_again(shown, folder):
+    report = json.loads((folder / "report" / "report.json").read_text())
+    import shlex
+
+    done = ran(*shlex.split(report["command"])[2:], folder=folder)
+    assert done.returncode == 0 and done.stderr.count("done before") == 2
+
+
+def test_the_page_is_written_or_a_line_says_why(shown, folder):
+    assert (folder / "report" / "report.html").exists() or "report.html was not written: " in shown.stderr
+
+
+def test_the_best_can_be_used_at_once(shown, folder):
+    args = [sys.executable, "-m", "chainrule", "generate", "report/best", "--prompt", "line"]
+    done = subprocess.run(args, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
+                          timeout=60)
+    assert done.returncode == 0 and done.stdout.startswith("line")
+
+
+def test_n_grams_are_compared_without_torch(folder, tmp_path):
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text("raise RuntimeError('nobody may import torch here')\n")
+    done = ran("ngram", "--data", "text.txt", "--out", tmp_path / "report", folder=folder,
+               PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+    assert done.returncode == 0 and "nobody may" not in (tmp_path / "report" / "trials" / "ngram.log").read_text()
+
+
+def test_when_all_fail_the_exit_code_is_one(folder, tmp_path):
+    done = ran("ngram", "model.smoothing=maximum_likelihood", "--data", "text.txt", "--out", tmp_path / "report",
+               folder=folder)
+    assert done.returncode == 1 and done.stderr.endswith("chainrule: all recipes failed.\n")
+    assert "held-out tokens impossible, so its bits per byte are infinite" in done.stdout
+
+
+@pytest.mark.parametrize(("args", "code", "words"), [
+    (["ngram"], 2, "compare needs --data SPEC, for example: chainrule compare ngram lstm"),
+    ([], 2, "compare needs recipes"),
+    (["ngram", "--data", "text.txt"], 2, "compare needs --out REPORT"),
+    (["ngram", "--data", "text.txt", "--out", "x", "--budget", "soon"], 2, "--budget = 'soon', expected an amount"),
+    (["ngram", "--data", "text.txt", "--out", "x", "--seeds", "0"], 2, "--seeds = 0, expected at least 1."),
+    (["ngram", "--data", "nowhere", "--out", "x"], 1, "nowhere: no such file or folder"),
+    (["ngram", "--data", "text.txt", "--out", "x", "--tokenizer", "btes"], 2, "--tokenizer = 'btes', expected 'own', "),
+    (["ngram", "--data", "text.txt", "--out", "x", "--change", "model.ordr=3"], 2, "--change model.ordr=3: "),
+    (["broken.yaml", "--data", "text.txt", "--out", "x"], 1, "broken.yaml, line 4: not YAML"),
+    (["ngram", "--data", "text.txt", "--out", "text.txt"], 1, "text.txt: a file is there"),
+    (["ngram", "--data", "text.txt", "--out", "report", "--budget", "9m"], 2, "report: holds another comparison:"),
+])
+def test_a_mistake_is_one_sentence(args, code, words, shown, folder):
+    done = ran(*args, folder=folder)
+    assert (done.returncode, done.stdout) == (code, "") and words in done.stderr, done.stderr
+    assert not (folder / "x").exists()
