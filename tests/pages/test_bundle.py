@@ -59,3 +59,9 @@ def test_the_lock_file_pins_every_package_and_names_no_host():
     third = {name: each for name, each in packages.items() if name}
     assert third and all(each["version"] and each["integrity"].startswith("sha512-") for each in third.values())
     assert not [name for name, each in third.items() if "resolved" in each]
+
+
+def test_sources_say_in_their_first_line_which_idea_lives_there():
+    sources = [path for path in (WEB / "src").rglob("*") if path.suffix in (".js", ".css")]
+    begins = {path: path.read_text(encoding="utf-8").splitlines()[0] for path in sources}
+    assert len(sources) > 20 and not [path.name for path, line in begins.items() if not line.startswith(("// ", "/* "))]

@@ -1,4 +1,4 @@
-// One color for a name, everywhere on the page. Colors are CSS variables, so that dark screens and paper have their own.
+// One color for a name, everywhere on a page. Colors are CSS variables: dark screens and paper have their own.
 const COLORS = 8; // Okabe and Ito's, which people who see colors differently can tell apart, made darker for thin lines
 const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]]; // more names than colors go on with these
 
@@ -11,7 +11,7 @@ export function look(n) {
   return { color: `var(--series-${n % COLORS})`, dash: DASHES[Math.floor(n / COLORS) % DASHES.length] };
 }
 
-export const INK = { color: "var(--series-ink)", dash: [6, 3] }; // for what stands beside the series, as a mixture does
+export const INK = { color: "var(--series-ink)", dash: [6, 3] }; // for what stands beside the series, such as a mixture
 export const MUTE = { color: "var(--series-mute)", dash: [2, 3] };
 
 /** What a CSS value is now, for a canvas: resolved("var(--ink)") is "#1d2026" on paper and on light screens. */

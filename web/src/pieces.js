@@ -11,7 +11,7 @@ export function Section({ id, title, caption, children }) {
   </section>`;
 }
 
-/** A chart with its title and the one line that explains it. `numbers`: {head: [...], rows: [[...]]}, shown on demand. */
+/** A chart with its title and the line that explains it. `numbers`: {head: [...], rows: [[...]]}, shown on demand. */
 export function Figure({ title, caption, numbers, wide, children }) {
   return html`<figure class=${wide ? "figure wide-figure" : "figure"}>
     ${title && html`<h3>${title}</h3>`}
@@ -55,7 +55,8 @@ export function Switch({ label, options, value, onChange }) {
 export function Choice({ label, options, value, onChange }) {
   return html`<label class="control"><span>${label}</span>
     <select aria-label=${label} value=${value} onChange=${(event) => onChange(event.target.value)}>
-      ${options.map(([each, text]) => html`<option value=${each} selected=${String(each) === String(value)}>${text}</option>`)}
+      ${options.map(([each, text]) => html`
+        <option value=${each} selected=${String(each) === String(value)}>${text}</option>`)}
     </select></label>`;
 }
 

@@ -22,15 +22,18 @@ export function Bars({ labels, series, xLabel, yLabel, below, height = 280, form
     <${Legend} series=${series} />
     <svg class="bars" width=${width} height=${height} role="img" viewBox=${`0 0 ${width} ${height}`}
       aria-label=${`${yLabel} by ${xLabel}: ${series.map((each) => each.name).join(", ")}`}>
-      ${y.ticks(5).map((each) => html`<g><line class="grid" x1=${LEFT} x2=${width - RIGHT} y1=${y(each)} y2=${y(each)} />
+      ${y.ticks(5).map((each) => html`<g>
+        <line class="grid" x1=${LEFT} x2=${width - RIGHT} y1=${y(each)} y2=${y(each)} />
         <text class="mark" x=${LEFT - 8} y=${y(each) + 4} text-anchor="end">${tick(each)}</text></g>`)}
-      ${series.map((each, s) => each.values.map((value, n) => value == null ? null : html`<rect x=${x(n) + inner(s)} y=${y(value)}
-        width=${Math.max(1, inner.bandwidth())} height=${Math.max(0, y(0) - y(value))} rx="1.5" style=${`fill:${each.color}`}>
-        <title>${`${each.name}, ${labels[n]}: ${format(value)}`}</title></rect>`))}
+      ${series.map((each, s) => each.values.map((value, n) => value != null && html`
+        <rect x=${x(n) + inner(s)} y=${y(value)} width=${Math.max(1, inner.bandwidth())} rx="1.5"
+          height=${Math.max(0, y(0) - y(value))} style=${`fill:${each.color}`}>
+          <title>${`${each.name}, ${labels[n]}: ${format(value)}`}</title></rect>`))}
       ${labels.map((each, n) => html`<text class="mark" x=${x(n) + x.bandwidth() / 2} y=${height - BOTTOM + 16}
         text-anchor="middle">${cut(each, room)}${below && html`<tspan class="second" x=${x(n) + x.bandwidth() / 2}
         dy="1.2em">${cut(below[n], room)}</tspan>`}<title>${each}</title></text>`)}
-      ${!below && html`<text class="mark" x=${(LEFT + width) / 2} y=${height - 6} text-anchor="middle">${xLabel}</text>`}
+      ${!below && html`
+        <text class="mark" x=${(LEFT + width) / 2} y=${height - 6} text-anchor="middle">${xLabel}</text>`}
       <text class="mark" transform=${`translate(12 ${(height - BOTTOM + TOP) / 2}) rotate(-90)`}
         text-anchor="middle">${yLabel}</text>
     </svg>

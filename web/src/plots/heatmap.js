@@ -38,22 +38,31 @@ export function HeatMap({ values, rowLabels, columnLabels, rowTitle = "row", col
   const named = rows <= LABELS && columns <= LABELS && rowLabels && columnLabels && size >= 10;
   return html`<div class="heat">
     <div class="heat-frame" style=${`--cell:${size}px;--rows:${rows};--columns:${columns}`}>
-      ${named && html`<ol class="heat-rows" aria-hidden="true">${rowLabels.map((each) => html`<li>${visible(each)}</li>`)}</ol>`}
-      <canvas ref=${box} width=${columns} height=${rows} tabindex="0" role="img" onPointerMove=${point} onPointerDown=${point}
+      ${named && html`<${Labels} side="heat-rows" texts=${rowLabels} />`}
+      <canvas ref=${box} width=${columns} height=${rows} tabindex="0" role="img"
+        onPointerMove=${point} onPointerDown=${point}
         onPointerLeave=${() => setAt(null)} onFocus=${() => setAt((old) => old ?? [0, 0])} onKeyDown=${move}
         aria-label=${label ?? `${rowTitle} by ${columnTitle}: ${rows} by ${columns} values`}></canvas>
-      ${named && html`<ol class="heat-columns" aria-hidden="true">${columnLabels.map((each) => html`<li>${visible(each)}</li>`)}</ol>`}
+      ${named && html`<${Labels} side="heat-columns" texts=${columnLabels} />`}
     </div>
     <p class="heat-told number" aria-live="polite">${at && values[at[0]]
-      ? `${rowTitle} ${visible(rowLabels?.[at[0]] ?? at[0])}, ${columnTitle} ${visible(columnLabels?.[at[1]] ?? at[1])}: ${format(values[at[0]][at[1]])}`
+      ? `${called(rowTitle, rowLabels, at[0])}, ${called(columnTitle, columnLabels, at[1])}: `
+        + format(values[at[0]][at[1]])
       : `${format(low)} to ${format(high)}`}</p>
   </div>`;
 }
 
+const called = (title, labels, n) => `${title} ${visible(labels?.[n] ?? n)}`;
+
+function Labels({ side, texts }) {
+  return html`<ol class=${side} aria-hidden="true">${texts.map((each) => html`<li>${visible(each)}</li>`)}</ol>`;
+}
+
 function colors(low, high, diverging) {
-  if (!diverging) return scaleLinear([low, high === low ? low + 1 : high], ["var(--heat-0)", "var(--heat-1)"].map(resolved)).clamp(true);
+  const scale = (values, names) => scaleLinear(values, names.map((name) => resolved(`var(--${name})`))).clamp(true);
+  if (!diverging) return scale([low, high === low ? low + 1 : high], ["heat-0", "heat-1"]);
   const far = Math.max(Math.abs(low), Math.abs(high)) || 1;
-  return scaleLinear([-far, 0, far], ["var(--below)", "var(--middle)", "var(--above)"].map(resolved)).clamp(true);
+  return scale([-far, 0, far], ["below", "middle", "above"]);
 }
 
 function paint(canvas, values, color) {

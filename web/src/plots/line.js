@@ -5,11 +5,16 @@ import { tick } from "../format.js";
 import { html } from "../html.js";
 import { onLookChange, resolved } from "../palette.js";
 import { Legend } from "./legend.js";
+import { Readout } from "./readout.js";
+
+const FONT = "12px system-ui, sans-serif";
+const [FEW, MANY] = [24, 150]; // fewer points of a line are marked; more points of a cloud are small
 
 /**
  * series: [{name, color, dash, x: [...], y: [...], points: true for dots only}], x ascending; null y breaks a line.
  * xLog, yLog: logarithmic axes (values of 0 or less are left out). xRange, yRange: [low, high] or nothing.
- * xFormat, yFormat: number => text, under the pointer; xTick the same along the axis. describe: x => text, instead of xFormat.
+ * xFormat, yFormat: number => text, under the pointer; xTick the same along the axis. describe: x => text, instead of
+ * xFormat. label: what the chart is, for those who cannot see it.
  */
 export function LineChart({ series, xLabel, yLabel, xLog = false, yLog = false, xRange, yRange, height = 300,
   xFormat = tick, yFormat = tick, xTick = xFormat, describe, label }) {
@@ -17,26 +22,13 @@ export function LineChart({ series, xLabel, yLabel, xLog = false, yLog = false, 
   const [at, setAt] = useState(null);
   const box = useRef(null);
   const shown = series.filter((each) => !hidden.has(each.name));
-  const key = useMemo(() => JSON.stringify([shown.map((each) => [each.name, each.color, each.x, each.y]), xLabel, xLog, yLog, xRange, yRange, height]),
-    [series, hidden, xLabel, xLog, yLog, xRange, yRange, height]);
-
-  useEffect(() => {
-    let chart = null;
-    const draw = () => {
-      chart?.destroy();
-      setAt(null);
-      chart = drawn(box.current, { series: shown, xLabel, yLabel, xLog, yLog, xRange, yRange, height, xTick, setAt });
-    };
-    draw();
-    const stop = onLookChange(draw);
-    const sized = new ResizeObserver(([entry]) => {
-      const width = Math.floor(entry.contentRect.width);
-      if (chart && width > 0 && width !== chart.width && !matchMedia("print").matches) chart.setSize({ width, height });
-    });
-    sized.observe(box.current);
-    return () => { stop(); sized.disconnect(); chart?.destroy(); };
-  }, [key]);
-
+  const frame = { xLabel, yLabel, xLog, yLog, xRange, yRange, height };
+  const key = useMemo(() => JSON.stringify([shown.map(({ name, color, x, y }) => [name, color, x, y]), frame]),
+    [series, hidden, ...Object.values(frame)]);
+  useEffect(() => kept(box.current, height, () => {
+    setAt(null);
+    return drawn(box.current, { ...frame, series: shown, xTick, setAt });
+  }), [key]);
   const toggle = (name) => setHidden((old) => {
     const next = new Set(old);
     if (!next.delete(name) && next.size < series.length - 1) next.add(name);
@@ -44,43 +36,60 @@ export function LineChart({ series, xLabel, yLabel, xLog = false, yLog = false, 
   });
   return html`<div class="chart" role="group" aria-label=${label ?? `${yLabel} by ${xLabel}`}>
     <${Legend} series=${series} hidden=${hidden} onToggle=${series.length > 1 ? toggle : undefined} />
-    <div class="canvas" ref=${box}>${at && html`<${Readout} at=${at} series=${shown} ...${{ xLog, yLog, xFormat, yFormat, describe }} />`}</div>
+    <div class="canvas" ref=${box}>${at && html`
+      <${Readout} at=${at} series=${shown} ...${{ xLog, xFormat, yFormat, describe }} />`}</div>
   </div>`;
 }
 
-function drawn(box, { series, xLabel, yLabel, xLog, yLog, xRange, yRange, height, xTick, setAt }) {
-  const axis = (label, format, log, grid) => ({
-    label, labelSize: 22, labelGap: 2, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif",
-    stroke: resolved("var(--soft)"), gap: 6, ...(log ? { filter: (_, ticks) => ticks, splits: (u, __, low, high) => powers(low, high, u.width) } : {}),
-    grid: { show: grid, stroke: resolved("var(--line)"), width: 1 }, ticks: { show: !grid && !log, stroke: resolved("var(--line)"), size: 4 },
-    values: (_, ticks) => ticks.map(format),
+/** Draws, and again when the colors change; follows the width of its box. Gives what ends it. */
+function kept(box, height, draw) {
+  let chart = draw();
+  const stop = onLookChange(() => { chart.destroy(); chart = draw(); });
+  const sized = new ResizeObserver(([entry]) => {
+    const width = Math.floor(entry.contentRect.width);
+    if (width > 0 && width !== chart.width && !matchMedia("print").matches) chart.setSize({ width, height });
   });
+  sized.observe(box);
+  return () => { stop(); sized.disconnect(); chart.destroy(); };
+}
+
+function drawn(box, { series, xLabel, yLabel, xLog, yLog, xRange, yRange, height, xTick, setAt }) {
   const scale = (log, range) => ({ time: false, distr: log ? 3 : 1, ...(range ? { range } : {}) });
+  const point = (u) => setAt(u.cursor.left >= 0 && u.cursor.idx != null ? { x: u.posToVal(u.cursor.left, "x"),
+    left: u.cursor.left + u.bbox.left / devicePixelRatio, width: u.width } : null);
   const options = {
     width: Math.max(200, Math.floor(box.clientWidth)), height, legend: { show: false }, padding: [10, 22, 0, 0],
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
     scales: { x: scale(xLog, xRange ?? around(series, xLog)), y: scale(yLog, yRange) },
     axes: [{ ...axis(xLabel, xTick, xLog, false), size: 30 }, { ...axis(yLabel, tick, yLog, true), size: 48 }],
-    series: [{}, ...series.map((each) => styled(each))],
-    hooks: { setCursor: [(u) => setAt(u.cursor.left >= 0 && u.cursor.idx != null
-      ? { x: u.posToVal(u.cursor.left, "x"), left: u.cursor.left + u.bbox.left / devicePixelRatio, width: u.width } : null)] },
+    series: [{}, ...series.map(styled)],
+    hooks: { setCursor: [point] },
   };
   return new uPlot(options, aligned(series, xLog, yLog), box);
 }
 
+function axis(label, format, log, grid) {
+  const line = resolved("var(--line)");
+  return { label, labelSize: 22, labelGap: 2, font: FONT, labelFont: FONT, stroke: resolved("var(--soft)"), gap: 6,
+    grid: { show: grid, stroke: line, width: 1 }, ticks: { show: !grid && !log, stroke: line, size: 4 },
+    values: (_, ticks) => ticks.map(format),
+    ...(log && { filter: (_, ticks) => ticks, splits: (u, _, low, high) => powers(low, high, u.width) }) };
+}
+
 function styled({ color, dash, x, points }) {
   const stroke = resolved(color);
-  const few = points || x.length < 24;
+  const size = points ? (x.length > MANY ? 4 : 7) : x.length === 1 ? 11 : 5;
   return { stroke, width: 2, dash, spanGaps: true, ...(points ? { paths: () => null } : {}),
-    points: { show: few, size: points ? (x.length > 150 ? 4 : 7) : x.length === 1 ? 11 : 5, fill: stroke, stroke, width: 0 } };
+    points: { show: points || x.length < FEW, size, fill: stroke, stroke, width: 0 } };
 }
 
 /** uPlot wants one list of x for all series. */
 function aligned(series, xLog, yLog) {
   if (!series.length) return [[]];
-  return uPlot.join(series.map((each) => {
-    const kept = each.x.map((_, n) => n).filter((n) => each.x[n] != null && (!xLog || each.x[n] > 0));
-    return [kept.map((n) => each.x[n]), kept.map((n) => (each.y[n] == null || (yLog && each.y[n] <= 0) ? null : each.y[n]))];
+  return uPlot.join(series.map(({ x, y }) => {
+    const shown = x.map((_, n) => n).filter((n) => x[n] != null && (!xLog || x[n] > 0));
+    const value = (n) => (y[n] == null || (yLog && y[n] <= 0) ? null : y[n]);
+    return [shown.map((n) => x[n]), shown.map(value)];
   }));
 }
 
@@ -101,24 +110,6 @@ function around(series, log) {
   const all = series.flatMap((each) => each.x).filter((x) => x != null && (!log || x > 0));
   if (!all.length) return undefined;
   const [low, high] = [Math.min(...all), Math.max(...all)];
-  if (log) { const more = Math.max((high / low) ** 0.03, 1.05); return [low / more, high * more]; }
-  const more = (high - low) * 0.02 || 0.5;
-  return [low - more, high + more];
-}
-
-function Readout({ at, series, xLog, xFormat, yFormat, describe }) {
-  const far = (x) => (xLog ? Math.abs(Math.log(x / at.x)) : Math.abs(x - at.x));
-  const near = series.map((each) => {
-    let best = -1;
-    each.x.forEach((x, n) => { if (each.y[n] != null && (!xLog || x > 0) && (best < 0 || far(x) < far(each.x[best]))) best = n; });
-    return { ...each, n: best };
-  }).filter((each) => each.n >= 0);
-  if (!near.length) return null;
-  const x = near.map((each) => each.x[each.n]).reduce((a, b) => (far(b) < far(a) ? b : a));
-  const rows = near.map((each) => [each, each.y[each.n]]).sort((a, b) => a[1] - b[1]);
-  return html`<div class="readout" style=${at.left > at.width / 2 ? `right:${at.width - at.left + 12}px` : `left:${at.left + 12}px`}>
-    <div class="quiet">${describe ? describe(x) : xFormat(x)}</div>
-    ${rows.map(([each, y]) => html`<div class="reading"><span class="dot" style=${`background:${each.color}`}></span>
-      <span>${each.name}</span><span class="number">${yFormat(y)}</span></div>`)}
-  </div>`;
+  const more = log ? Math.max((high / low) ** 0.03, 1.05) : (high - low) * 0.02 || 0.5;
+  return log ? [low / more, high * more] : [low - more, high + more];
 }

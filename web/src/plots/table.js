@@ -3,9 +3,9 @@ import { useState } from "preact/hooks";
 import { html } from "../html.js";
 
 /**
- * columns: [{key, label, title, numeric, head: what stands under the label, value: row => number or text, render: row => anything, descends: true where
- * the largest comes first}]; rows with a null value stay last. wide: row => anything that stands in place of the
- * columns after the first. look: row => class names. sort: [key, descending].
+ * columns: [{key, label, title, numeric, head: what stands under the label, value: row => number or text,
+ * render: row => anything, descends: true where the largest comes first}]; rows with a null value stay last. wide: row => anything
+ * that stands in place of the columns after the first. look: row => class names. sort: [key, descending].
  */
 export function Table({ columns, rows, wide, look, sort: first, caption }) {
   const [sort, setSort] = useState(first ?? null);
@@ -14,12 +14,18 @@ export function Table({ columns, rows, wide, look, sort: first, caption }) {
   const press = ({ key, descends }) => setSort((old) => (old?.[0] === key ? [key, !old[1]] : [key, Boolean(descends)]));
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${caption}><table class="sortable">
     ${caption && html`<caption class="unseen">${caption}</caption>`}
-    <thead><tr>${columns.map((each) => html`<th scope="col" class=${each.numeric && "numeric"}
-      aria-sort=${column === each ? (sort[1] ? "descending" : "ascending") : "none"}>
-      <button type="button" title=${each.title} onClick=${() => press(each)}>${each.label}<span class="arrow"
-        aria-hidden="true">${column === each ? (sort[1] ? "▼" : "▲") : ""}</span></button>${each.head}</th>`)}</tr></thead>
-    <tbody>${ordered.map((row) => html`<tr key=${row.name} class=${look?.(row)} data-row=${row.name}>${cells(columns, row, wide?.(row))}</tr>`)}</tbody>
+    <thead><tr>${columns.map((each) => html`<${Heading} column=${each} onPress=${() => press(each)}
+      descending=${column === each ? sort[1] : undefined} />`)}</tr></thead>
+    <tbody>${ordered.map((row) => html`
+      <tr key=${row.name} class=${look?.(row)} data-row=${row.name}>${cells(columns, row, wide?.(row))}</tr>`)}</tbody>
   </table></div>`;
+}
+
+function Heading({ column, descending, onPress }) {
+  const [way, arrow] = descending === undefined ? ["none", ""] : descending ? ["descending", "▼"] : ["ascending", "▲"];
+  return html`<th scope="col" class=${column.numeric && "numeric"} aria-sort=${way}>
+    <button type="button" title=${column.title} onClick=${onPress}>${column.label}
+      <span class="arrow" aria-hidden="true">${arrow}</span></button>${column.head}</th>`;
 }
 
 function cells(columns, row, wide) {

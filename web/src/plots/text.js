@@ -8,7 +8,8 @@ import { html } from "../html.js";
  */
 export function ColoredText({ segments, selected, onSelect, label }) {
   const box = useRef(null);
-  const spans = useMemo(() => segments.map((each, n) => html`<span key=${n} data-at=${n} style=${tint(each)}>${shown(each.text)}</span>`), [segments]);
+  const spans = useMemo(() => segments.map((each, n) => html`
+    <span key=${n} data-at=${n} style=${tint(each)}>${shown(each.text)}</span>`), [segments]);
   useEffect(() => { // by hand: a text has thousands of pieces, and only two of them change
     const chosen = selected == null ? null : box.current.querySelector(`[data-at="${selected}"]`);
     chosen?.classList.add("chosen");
@@ -33,7 +34,9 @@ export function ColoredText({ segments, selected, onSelect, label }) {
 }
 
 function tint({ color, strength }) {
-  return color && strength > 0 ? `background:color-mix(in srgb, ${color} calc(var(--tint) * ${Math.round(100 * Math.min(1, strength))}%), transparent)` : undefined;
+  if (!color || !(strength > 0)) return undefined;
+  const share = `calc(var(--tint) * ${Math.round(100 * Math.min(1, strength))}%)`; // less on dark screens
+  return `background:color-mix(in srgb, ${color} ${share}, transparent)`;
 }
 
 /** A line end keeps its place but is given a sign, so that it can be pointed at. */

@@ -7,8 +7,12 @@ import { Command } from "../../pieces.js";
 /** The sections that there are, as links. */
 function Contents() {
   const [sections, setSections] = useState([]);
-  useEffect(() => setSections([...document.querySelectorAll("section[id]")].map((each) => [each.id, each.querySelector("h2").textContent])), []);
-  return html`<nav class="contents no-print" aria-label="Contents">${sections.map(([id, text]) => html`<a href=${`#${id}`}>${text}</a>`)}</nav>`;
+  useEffect(() => {
+    const found = [...document.querySelectorAll("section[id]")];
+    setSections(found.map((each) => [each.id, each.querySelector("h2").textContent]));
+  }, []);
+  return html`<nav class="contents no-print" aria-label="Contents">
+    ${sections.map(([id, text]) => html`<a href=${`#${id}`}>${text}</a>`)}</nav>`;
 }
 
 export function Header({ report, title }) {
@@ -33,7 +37,7 @@ function facts({ data = {}, budget, seeds = [], tokenizer, environment = {}, cre
     ["Text", [data.spec].flat().join(", "), data.train_bytes != null && `${bytes(data.train_bytes)} to train on`],
     ["Held out", bytes(data.held_out_bytes), counted(data.held_out_documents, "document")],
     ["Budget", budgeted(budget), "for each training"],
-    ["Tokenizer", tokenizer === "own" ? "each model's own" : spelled(tokenizer), seeds.length > 1 && `${seeds.length} seeds`],
+    ["Tokenizer", spelled(tokenizer), seeds.length > 1 && `${seeds.length} seeds`],
     ["Machine", machine.filter(Boolean)[0], machine.filter(Boolean)[1]],
     ["Made", created ? day(created) : null, environment.chainrule && `chainrule ${environment.chainrule}`],
   ].filter(([, value]) => value);
@@ -46,7 +50,7 @@ export function budgeted(budget) {
 }
 
 function spelled(tokenizer) {
-  if (!tokenizer || typeof tokenizer === "string") return tokenizer;
+  if (!tokenizer || typeof tokenizer === "string") return tokenizer === "own" ? "each model's own" : tokenizer;
   const size = tokenizer.vocabulary ?? tokenizer.size;
   return [tokenizer.name?.replaceAll("_", " "), size && whole(size)].filter(Boolean).join(", ");
 }

@@ -10,7 +10,8 @@ export function named(rows) {
   }));
 }
 
-/** What a part of the details says of each model that has a row, in the order of the rows: [{name, color, dash, it}]. */
+/** [{name, color, dash, it}] of each model that `values` says something of, in the order of the rows. */
 export function inOrder(looks, values) {
-  return [...looks.values()].filter((each) => values?.[each.name] != null).map((each) => ({ ...each, it: values[each.name] }));
+  const known = [...looks.values()].filter((each) => values?.[each.name] != null);
+  return known.map((each) => ({ ...each, it: values[each.name] }));
 }
