@@ -20,24 +20,13 @@ def main(folder: str) -> None:
     browser_path = os.environ.get("CHAINRULE_BROWSER") or next(filter(None, map(shutil.which, NAMES)))
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path, args=QUIET)
-        for scheme, take in (("light", light), ("dark", dark)):
-            page = browser.new_page(viewport={"width": 1160, "height": 900}, color_scheme=scheme)
-            page.goto((Path(folder) / "report.html").absolute().as_uri())
-            take(page)
+        page = browser.new_page(viewport={"width": 1160, "height": 900}, color_scheme="light")
+        page.goto((Path(folder) / "report.html").absolute().as_uri())
+        save(page, "report-answer", ".head", "#rows")
+        save(page, "report-learning", "#curves", "#curves")
+        point_at_a_telling_token(page)
+        save(page, "report-wins", "#wins", "#wins")
         browser.close()
-
-
-def light(page: Page) -> None:
-    save(page, "report-answer", ".head", "#rows")
-    save(page, "report-learning", "#curves", "#curves")
-    save(page, "report-bits", "#breakdowns", "#breakdowns")
-    point_at_a_telling_token(page)
-    save(page, "report-wins", "#wins", "#wins")
-
-
-def dark(page: Page) -> None:
-    point_at_a_telling_token(page)
-    save(page, "report-wins-dark", "#wins", "#wins")
 
 
 def point_at_a_telling_token(page: Page) -> None:

@@ -7,11 +7,12 @@ import { Table } from "../../plots/table.js";
 import { Axis, Whisker, place } from "./whisker.js";
 
 const ALWAYS = ["name", "bits", "interval"]; // other columns are left out where no row has a value
-const CAPTION = html`Lower is better: bits needed to predict one byte of held-out text. The line around a dot is the
-  95 % interval.<span class="no-print"> A click on a heading sorts.</span>`;
+const CAPTION = html`Lower is better: bits needed to predict one byte of held-out text, 8 without any model. The line
+  around a dot is the 95 % interval.<span class="no-print"> A click on a heading sorts.</span>`;
 const LOSSY = `Not comparable: the tokenizer loses some of the text (unseen words become one sign), so that less than
   the text is predicted.`;
-const COMPRESSORS = "file compressors that everyone has; they are the mark that a model should beat.";
+const COMPRESSORS = `file compressors that everyone has, which read the training text first; the mark that a model should
+  beat.`;
 
 export function Rows({ report, looks }) {
   const { rows, best } = report;
