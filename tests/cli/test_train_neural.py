@@ -86,8 +86,9 @@ def test_the_verbs_work_on_a_neural_run(trained, folder, recipe, capsys):
 
 
 def test_before_it_starts_it_says_what_it_takes(trained):
-    first = trained["transformer"][1].stderr.splitlines()[0]
-    assert first.startswith("chainrule: 5,464 parameters; 40 steps of 32 tokens, 1,280 in all (0.7 times the te")
+    done = trained["transformer"][1]
+    first, parameters = done.stderr.splitlines()[0], json.loads(done.stdout)["parameters"]
+    assert first.startswith(f"chainrule: {parameters:,} parameters; 40 steps of 32 tokens, 1,280 in all (0.7 times the")
     assert " s and " in first and first.endswith(" MiB of memory on the CPU.")
 
 
