@@ -98,6 +98,8 @@ def test_the_curves_switch_their_axis_and_show_what_is_under_the_pointer(look, p
     assert len(set(seen)) == 4
     page.locator("#curves .legend button", has_text="lstm").click()
     expect(page.locator("#curves .legend button[aria-pressed=false]")).to_have_text("lstm")
+    page.locator("#curves summary").click()
+    expect(page.locator("#curves tbody tr")).to_have_count(21)
 
 
 def test_a_switch_obeys_the_arrow_keys(look, path):

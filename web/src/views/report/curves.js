@@ -31,7 +31,7 @@ export function Curves({ details, looks }) {
         options=${there.map((each) => [each, AXES[each].name])} />
       <${Switch} label="Scale" value=${scale} onChange=${setScale} options=${SCALES} />
     </div>
-    <${Figure}><${LineChart} series=${series} xLabel=${label} yLabel="bits per byte" xLog=${scale === "log"}
+    <${Figure} numbers=${numbers(curves)}><${LineChart} series=${series} xLabel=${label} yLabel="bits per byte" xLog=${scale === "log"}
       xFormat=${format} xTick=${xTick} yFormat=${(value) => digits(value, 2)} yRange=${worth(series)}
       height=${340} /><//>
   <//>`;
@@ -41,6 +41,13 @@ function against(axis, { it, ...look }) {
   const kept = it.filter((point) => point[axis] > 0 && point.bits_per_byte != null);
   kept.sort((a, b) => a[axis] - b[axis]);
   return { ...look, x: kept.map((point) => point[axis]), y: kept.map((point) => point.bits_per_byte) };
+}
+
+/** Every point as a row, for those who do not see the chart. */
+function numbers(curves) {
+  const rows = curves.flatMap(({ name, it }) => it.map((point) => [name, seconds(point.seconds), short(point.tokens),
+    power(point.flops), digits(point.bits_per_byte)]));
+  return { head: ["model", "time", "tokens", "FLOPs", "bits per byte"], rows };
 }
 
 /** The axis leaves out the first steep fall, where every network still guesses: the rest would be a flat line. */
