@@ -7,6 +7,7 @@ import { LineChart } from "../../plots/line.js";
 import { inOrder } from "./looks.js";
 
 const BARS = 8; // more documents than this are dots
+const CROWD = 80; // more documents than this stand so close that dots are not set beside each other
 const DOTS = `A dot is one held-out document, the easiest at the left. Where the colors change places, so does the best
   model.`;
 const BITS = "bits per byte";
@@ -53,11 +54,12 @@ function Documents({ by: { labels, bytes = [], values }, looks }) {
       <${Bars} labels=${order.map((n) => labels[n])} below=${order.map((n) => `${whole(bytes[n])} B`)} series=${sorted}
         xLabel="document" yLabel=${BITS} /><//>`;
   }
-  const x = order.map((_, n) => n + 1);
-  const series = sorted.map((each) => ({ ...each, points: true, x, y: each.values }));
+  const aside = (m) => (order.length > CROWD ? 0 : 0.4 * ((m + 0.5) / models.length - 0.5)); // so that no dot hides one
+  const series = sorted.map((each, m) => ({ ...each, points: true, y: each.values,
+    x: order.map((_, n) => n + 1 + aside(m)) }));
   return html`<${Figure} title="By document" numbers=${table} caption=${DOTS}>
     <${LineChart} series=${series} xLabel="documents, the easiest first" yLabel=${BITS} yFormat=${hundredths}
-      xFormat=${(value) => (Number.isInteger(value) ? whole(value) : "")} describe=${(n) => titles[n - 1]}
+      xFormat=${(value) => (Number.isInteger(value) ? whole(value) : "")} describe=${(x) => titles[Math.round(x) - 1]}
       height=${280} /><//>`;
 }
 
