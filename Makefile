@@ -5,7 +5,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: demo test lint page clean
 
-demo: .venv/.installed
+demo: .venv/.installed-neural
 	@$(MAKE) --no-print-directory page || echo "The pages could not be built: the demonstration goes on without report.html."
 	$(BIN)/python examples/first_minutes.py
 
@@ -24,6 +24,10 @@ lint: .venv/.installed-dev
 .venv/.installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(PIP) -e .
+	touch $@
+
+.venv/.installed-neural: .venv/.installed
+	$(PIP) -e '.[neural]'
 	touch $@
 
 # kenlm has no wheels: without a C++ compiler it cannot be installed, and the tests that ask it are skipped.

@@ -1,51 +1,46 @@
-"""The first minutes: three counting models of Python's own documentation, held against each other, then asked to write.
+"""The first minutes: three kinds of model of Python's own documentation, held against each other, then asked to write.
 
-Run it with `make demo`, or `python examples/first_minutes.py`. Everything it does is a command too; it prints them.
+Run it with `make demo`, or `python examples/first_minutes.py [BUDGET]`. It prints the command that does the same.
 """
 
 from __future__ import annotations
 
-import time
+import json
+import sys
 from pathlib import Path
 
-import chainrule
-from chainrule.cli.console import table
+from chainrule.cli.compare import compare
+from chainrule.cli.console import speak_plainly
 
-RECIPES = {"ngram": "words, order 5", "ngram-bytes": "bytes, order 8", "ngram-bpe": "2,048 byte pairs, order 6"}
+KINDS = {"ngram": "counts which tokens followed the last four, and smooths the counts",
+         "lstm": "a recurrent network that carries a memory along the text",
+         "transformer": "looks back at all tokens of a window, by attention"}
 FOLDER = Path("runs/demo")
-PROMPT = "The"
+WIDTH = 100
 
 
-def main() -> None:
-    print("chainrule: three n-gram models of the Python language reference (pydoc), a tenth of it held out.\n")
-    rows: list[tuple] = []
-    reports = {}
-    for recipe in RECIPES:
-        print(f"  chainrule train {recipe} --data pydoc --out {FOLDER / recipe} split.valid=0.1")
-        began = time.perf_counter()
-        reports[recipe] = chainrule.train(recipe, "pydoc", FOLDER / recipe, overrides=["split.valid=0.1"], force=True)
-        rows.append(row(recipe, reports[recipe], time.perf_counter() - began))
-    print()
-    table(["recipe", "tokens", "held-out bits per byte", "95 % interval", "n-grams", "seconds"], rows)
-    print("\nLower is better. * The word model reads unseen words as <unk> and so predicts less than the text:\n"
-          f"its perplexity, {reports['ngram']['valid']['perplexity']:,.0f}, compares only with other word models.")
-    for recipe in ("ngram", "ngram-bpe"):
-        print(f"\n  chainrule generate {FOLDER / recipe} --prompt \"{PROMPT}\" --num 3 --seed 7 "
-              "--temperature 0.7 --max-tokens 40")
-        how = chainrule.Sampling(seed=7, temperature=0.7)
-        for generated in chainrule.generate(FOLDER / recipe, PROMPT, num=3, max_tokens=40, sampling=how):
-            print(f"    {PROMPT}{' '.join(generated.text.split(chr(10)))}")
-    print(f"\nThe models are in {FOLDER}. With your own text:\n  chainrule data check YOUR.txt\n"
-          "  chainrule train ngram-bpe --data YOUR.txt --out runs/mine split.valid=0.1")
+def main(budget: str = "35s") -> None:
+    speak_plainly()
+    print("Which model is right for this text? The text: the Python language reference (pydoc), 0.4 MB of English.\n"
+          "A tenth of it is held out. The models, each trained from nothing, for the same time at most:\n")
+    for name, what in KINDS.items():
+        print(f"  {name:11} {what}")
+    command = f"chainrule compare {' '.join(KINDS)} --data pydoc --budget {budget} --out {FOLDER} --advise"
+    print(f"\n  {command}\n", flush=True)
+    compare(recipes=list(KINDS), data=["pydoc"], budget=budget, out=FOLDER, advise=True, force=True)
+    print("\nWhat each of them writes after the first words of held-out documents (it goes on after the bar):")
+    samples = json.loads((FOLDER / "details.json").read_text(encoding="utf-8"))["samples"]
+    for name in samples[0]["texts"]:
+        print(f"\n  {name}")
+        for sample in samples:
+            print(f"    {shortened(sample['prompt'] + ' |' + sample['texts'][name][0])}")
+    print("\nWith your own text: chainrule compare ngram lstm transformer --data YOUR.txt --budget 2m --out report")
 
 
-def row(recipe: str, report: dict, seconds: float) -> tuple:
-    valid = report["valid"]
-    low, high = valid["interval"]["bits_per_byte"]
-    comparable = valid["bits_per_byte_comparable"]
-    return (recipe, RECIPES[recipe], f"{valid['bits_per_byte']:.3f}" if comparable else "not comparable*",
-            f"{low:.3f} to {high:.3f}" if comparable else "", f"{sum(report['ngrams']):,}", f"{seconds:.1f}")
+def shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= WIDTH else f"{line[:WIDTH]} …"
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

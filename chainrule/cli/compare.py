@@ -57,7 +57,10 @@ def _show(report: dict[str, Any], out: Path, advise: bool) -> None:
     table(["", "bits/byte", "95 % interval", "parameters", "training", "tokens/s", "memory", "disk", "writes", "FLOPs"],
           [_line(row) for row in report["rows"]])
     data = report["data"]
-    print(f"\nLower is better: bits for each of the {data['held_out_bytes']:,} held-out bytes, all of them predicted.")
+    print(f"\nLower is better: bits per byte of the {data['held_out_bytes']:,} bytes held out, all of them predicted "
+          "(8 without any model).")
+    print("zlib, bz2 and xz are compressors that read the training text first."
+          + (" The mixture averages the models' probabilities." if report["rows"][-1]["kind"] == "mixture" else ""))
     for row in report["rows"]:
         if row["status"] == "failed":
             print(f"{row['name']} failed: {row['why']}")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from chainrule.errors import ChainruleError, UsageError
 from chainrule.recipe import Recipe, load_recipe, recipe_path
+from chainrule.registry import find
 
 SHARED = {"training.budget": "--budget decides it", "seed": "--seeds decides it",
           "split": "one split serves all: --change split.valid=0.2", "text": "all read the text alike: --change text.…"}
@@ -31,7 +32,11 @@ class Contestant:
     def resolved(self, shared: Sequence[str]) -> Contestant:
         """With its recipe read and changed; a recipe that cannot be read is a row that says so."""
         try:
-            return replace(self, recipe=load_recipe(self.source, [*self.changes, *shared]))
+            recipe = load_recipe(self.source, [*self.changes, *shared])
+            if hasattr(find("families", recipe.family), "evaluate"):
+                raise UsageError(f"a model of the family {recipe.family!r} is no language model: it predicts no text, "
+                                 "so it has no bits per byte.")
+            return replace(self, recipe=recipe)
         except ChainruleError as error:
             return replace(self, problem=" ".join(str(error).split()))
 
@@ -41,7 +46,8 @@ def contestants(words: Sequence[str], grid: Sequence[str] = (), *, own_tokenizer
     variants = [tuple(each) for each in itertools.product(*map(_choices, grid))]
     found: list[Contestant] = []
     for source, changes in _asked_for(words):
-        recipe_path(source)  # a name that is nobody's is a mistake in the command
+        if not recipe_path(source).is_file():  # a name that is nobody's is a mistake in the command
+            raise UsageError(f"{source}: no such file, expected a recipe.")
         for variant in variants:
             _check([*changes, *variant], own_tokenizers)
             found.append(_named(source, (*changes, *variant)))

@@ -15,6 +15,7 @@ from chainrule.experiments.holdout import texts
 from chainrule.experiments.losses import bits, byte_lengths, places
 from chainrule.generation.generate import generate
 from chainrule.plain import plain_json
+from chainrule.protocols import LanguageModel
 from chainrule.storage.tensors import save_tensors
 from chainrule.text.encoded import encode
 
@@ -26,7 +27,7 @@ STEPS = 3000  # tokens of a passage whose likeliest successors are noted
 
 def measure(run: Any, held_out: Any, task: Mapping[str, Any]) -> None:
     """Writes the losses, then the facts: a trial whose facts are there is done."""
-    tokenizer, model = run.tokenizer, run.model
+    tokenizer, model = run.tokenizer, run.offering(LanguageModel, "compare")
     encoded = encode(held_out, tokenizer, run.recipe.text)
     log_p = token_log_probs(model, encoded.ids, encoded.ends, pad=tokenizer.end)
     documents = texts(held_out)

@@ -20,6 +20,7 @@ from chainrule.experiments.pairs import put_intervals
 from chainrule.experiments.place import BEST, DETAILS, PAGE, REPORT, point_to_best
 from chainrule.experiments.running import Setting, Trial
 from chainrule.experiments.standings import Standing, empty_row, few_steps, standing
+from chainrule.experiments.trial import learns_from_validation
 from chainrule.plain import plain
 from chainrule.storage.environment import environment
 from chainrule.text.corpora.corpus import documents
@@ -102,6 +103,9 @@ def _notes(models: Sequence[Standing], plan: Plan) -> list[str]:
         found.append(f"{', '.join(counted)}: counted the text once and took what that takes, whatever the budget.")
         if len(plan.seeds) > 1:
             found.append(f"{', '.join(counted)}: no seed changes a count, so it was made once.")
+    if learning := [each.name for each in plan.entries if each.recipe and learns_from_validation(each.recipe)]:
+        found.append(f"{', '.join(learning)}: learns from validation text, and was given a tenth of its training text "
+                     "for that; its curve is drawn on that tenth.")
     if lossy := [row["name"] for row in rows if row["status"] == "ok" and not row["comparable"]]:
         found.append(f"{', '.join(lossy)}: the tokens lose text, so the bits per byte compare with no other row.")
     if len(plan.seeds) > 1:

@@ -115,7 +115,8 @@ def learns_from_validation(recipe: Any) -> bool:
     """Weights of Jelinek and Mercer, early stopping, rates that wait for a plateau."""
     training = getattr(recipe, "training", None)
     if training is not None:
-        return training.patience is not None or training.schedule["name"] == "plateau"
+        schedule = getattr(training, "schedule", None) or {}
+        return getattr(training, "patience", None) is not None or schedule.get("name") == "plateau"
     smoothing = getattr(recipe.model, "smoothing", None)
     return smoothing is not None and smoothing["name"] == "jelinek_mercer"
 

@@ -1,7 +1,9 @@
 """Every command and every line of Python in the documents runs, and prints what the documents show."""
 
+import re
+
 import pytest
-from documents import DATA, DOCUMENTS, ROOT, SAME_PYDOC, blocks, matches, play, ran, timeless
+from documents import DATA, DOCUMENTS, ROOT, SAME_PYDOC, blocks, matches, play, ran
 
 RUNNABLE = [path for path in DOCUMENTS if {block.language for block in blocks(path)} & {"console", "python"}]
 SLOW = [path for path in RUNNABLE if any("slow" in block.words for block in blocks(path))]
@@ -30,11 +32,14 @@ def test_a_document_shows_what_its_commands_print_on_the_public_data_sets(path, 
 
 
 def test_the_readme_shows_what_make_demo_prints(tmp_path):
-    code, printed = ran(f"python {ROOT / 'examples' / 'first_minutes.py'}", tmp_path)
+    """With a budget of a few steps: rows, explanations and who writes are the same, what was learned is not."""
+    code, printed = ran(f"OMP_NUM_THREADS=1 python {ROOT / 'examples' / 'first_minutes.py'} 8ktok", tmp_path)
     assert code == 0, "\n".join(printed)
     shown = next(block.text for block in blocks(ROOT / "README.md") if block.language == "text").splitlines()
-    if SAME_PYDOC:
-        assert list(map(timeless, shown)) == list(map(timeless, printed))
+    fixed = [line for line in shown if not re.search(r"\d|^    \S|^(Note|Advice|Not told|All|best|report)", line)]
+    assert len(fixed) > 8 and not [line for line in fixed if line not in printed]
+    rows = {line.split("  ")[0] for line in shown if re.match(r"[a-z2 ]+  +\d\.\d", line)}
+    assert rows == {line.split("  ")[0] for line in printed if re.match(r"[a-z2 ]+  +\d\.\d", line)} and len(rows) == 7
     assert "first_minutes.py" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 

@@ -39,6 +39,11 @@ def test_a_broken_file_is_a_row_that_says_why(tmp_path):
     assert found.recipe is None and "bad.yaml, line 4: no option model.ordr. Did you mean 'order'?" in found.problem
 
 
+def test_what_predicts_no_text_is_a_row_that_says_so():
+    found = contestants(["skipgram"])[0].resolved([])
+    assert found.recipe is None and "is no language model: it predicts no text" in found.problem
+
+
 def test_a_long_name_is_a_short_folder():
     changes = [f"model.prune=[{','.join(['0'] * n)}]" for n in (90, 91)]
     one, other = contestants(["ngram", changes[0], "ngram", changes[1]])
@@ -49,6 +54,7 @@ def test_a_long_name_is_a_short_folder():
     (["model.order=3", "ngram"], {}, "expected the recipe before it"),
     ([], {}, "compare needs recipes, for example"),
     (["ngram", "ngram"], {}, "ngram is named twice, expected different recipes. --seeds 2 trains each twice"),
+    (["mine.yaml"], {}, "mine.yaml: no such file, expected a recipe"),
     (["ngrm"], {}, "no recipe named 'ngrm'. Did you mean 'ngram'?"),
     (["ngram", "tokenizer=bytes"], {}, "tokenizer=bytes: cannot be changed for one recipe alone, all share one"),
     (["lstm", "training.budget.steps=3"], {}, "cannot be changed for one recipe alone, --budget decides it"),
