@@ -103,7 +103,7 @@ def gather(table, starts, members, words, out):
         else:
             clear(out, i, i + 1)
             for m in range(starts[words[i]], starts[words[i] + 1]):
-                add_row(out, i, table, members[m], np.float32(1))
+                add_row(out, i, table, np.int64(members[m]), np.float32(1))
 
 
 @njit(cache=True, nogil=True)
@@ -114,4 +114,4 @@ def scatter(table, starts, members, words, change):
             add_row(table, words[i], change, i, np.float32(1))
         else:
             for m in range(starts[words[i]], starts[words[i] + 1]):
-                add_row(table, members[m], change, i, np.float32(1))
+                add_row(table, np.int64(members[m]), change, i, np.float32(1))

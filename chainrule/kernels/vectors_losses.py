@@ -16,7 +16,7 @@ from chainrule.kernels.vectors_blocks import (
     logistic,
 )
 
-ZERO, ONE = np.float32(0), np.float32(1)
+ZERO, ONE, FIRST = np.float32(0), np.float32(1), np.int64(0)
 
 
 @njit(cache=True, nogil=True)
@@ -34,7 +34,7 @@ def push_apart(hidden, rows, weights, noise, shared, table, scores, turned, chan
         for k in range(shared):
             turned[k, i] = ZERO
     add_products(change, scores, noise, rows, shared)
-    clear(noise_change, 0, shared)
+    clear(noise_change, FIRST, shared)
     add_products(noise_change, turned, hidden, shared, rows)
 
 
@@ -74,11 +74,11 @@ def pull_together(hidden, i, targets, low, high, own, alpha, table, change, targ
 def down_the_tree(hidden, i, nodes, codes, alpha, table, outputs, change, before):
     """p(w|h) = Π σ(±h · n) over the nodes n on the way to w; each is moved by α (1 − code − σ(h · n))."""
     for step in range(len(nodes)):
-        node = nodes[step]
+        node = np.int64(nodes[step])
         g = alpha * (ONE - np.float32(codes[step]) - logistic(table, inner_product(hidden, i, outputs, node)))
-        copy_row(before, 0, outputs, node)
+        copy_row(before, FIRST, outputs, node)
         add_row(outputs, node, hidden, i, g)
-        add_row(change, i, before, 0, g)
+        add_row(change, i, before, FIRST, g)
 
 
 @njit(cache=True, nogil=True, fastmath=True)

@@ -14,7 +14,7 @@ from chainrule.kernels.vectors_losses import down_the_tree, pull_together, push_
 from chainrule.kernels.vectors_reading import draw, read_words
 
 NEGATIVE_SAMPLING, HIERARCHICAL_SOFTMAX, SOFTMAX = 0, 1, 2
-ONE = np.float32(1)
+ONE, FIRST, NONE = np.float32(1), np.int64(0), np.int64(-1)
 
 
 @njit(cache=True, nogil=True)
@@ -38,7 +38,7 @@ def learn_chunk(ids, row_of, keep, window, alpha, seed, from_context, loss, inpu
         read_hidden(inputs, bag_starts, bag_members, words, lows, highs, first, last, low, high, from_context,
                     hidden, around, around_change, sizes)
         clear(hidden, last - first, (last - first + 7) // 8 * 8)
-        clear(change, 0, last - first)
+        clear(change, FIRST, last - first)
         if loss == NEGATIVE_SAMPLING:
             draw(sums, guide, state, drawn)
             for k in range(shared):
@@ -90,7 +90,7 @@ def read_hidden(inputs, starts, members, words, lows, highs, first, last, low, h
 def sum_windows(around, starts, words, lows, highs, first, last, low, high, hidden, sums, sizes):
     """The mean over each window without its middle, from running sums: the same work for any width of window."""
     sizes[0] = 0
-    clear(sums, 0, 1)
+    clear(sums, FIRST, FIRST + 1)
     for j in range(high - low):
         word = words[low + j]
         sizes[j + 1] = sizes[j] + (starts[word + 1] - starts[word] if len(starts) else 1)
@@ -119,12 +119,12 @@ def teach_pairs(outputs, words, lows, highs, first, last, low, high, from_contex
     begin, end = (first, last) if from_context else (low, high)
     for j in range(begin, end):
         copy_row(around, j - begin, outputs, words[j])
-    clear(around_change, 0, end - begin)
+    clear(around_change, FIRST, end - begin)
     for i in range(last - first):
         center = first + i
         if from_context:
             if highs[center] - lows[center] > 1:
-                pull_together(hidden, i, around, i, i + 1, -1, alpha, table, change, around_change)
+                pull_together(hidden, i, around, i, i + 1, NONE, alpha, table, change, around_change)
         else:
             pull_together(hidden, i, around, lows[center] - begin, highs[center] - begin, center - begin, alpha, table,
                           change, around_change)
@@ -139,7 +139,7 @@ def write_hidden(inputs, starts, members, words, lows, highs, first, last, low, 
     if not from_context:
         scatter(inputs, starts, members, words[first:last], change)
         return
-    clear(around_change, 0, high - low + 1)
+    clear(around_change, FIRST, high - low + 1)
     for i in range(last - first):  # a window's first row begins to take the change, the row after its last ends it
         add_row(around_change, lows[first + i] - low, change, i, ONE)
         add_row(around_change, highs[first + i] - low, change, i, -ONE)

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.threads import frozen
 from chainrule.vectors.huffman import Tree, huffman, no_tree
 from chainrule.vectors.noise import keep_table, noise_table
 from chainrule.vectors.plan import Plan, Progress, padded, small_random
@@ -87,12 +86,12 @@ def fresh(text: Text, plan: Plan, objective: Objective, bags: Bags) -> Tables:
 def learn(text: Text, plan: Plan, objective: Objective, bags: Bags, tables: Tables) -> dict[str, Any]:
     """Trains the tables in place; facts for the report. One thread and a seed give the same bytes again."""
     step = chunk_step(text, plan, objective, bags, tables)
-    step(frozen(text.ids[:0]), np.float32(0), np.uint64(1))  # compiles, or loads what was compiled before
+    step(text.ids[:0], np.float32(0), np.uint64(1))  # compiles, or loads what was compiled before
     progress, lock = Progress(plan, text.tokens * plan.epochs), Lock()
 
     def work(piece: tuple[int, int, int]) -> None:
         low, high, number = piece
-        read = step(frozen(text.ids[low:high]), np.float32(plan.alpha_at(progress.share)), seed_of(plan.seed, number))
+        read = step(text.ids[low:high], np.float32(plan.alpha_at(progress.share)), seed_of(plan.seed, number))
         with lock:
             progress.add(read)
 
@@ -117,9 +116,10 @@ def chunk_step(text: Text, plan: Plan, objective: Objective, bags: Bags, tables:
     table, loss = logistic_table(), LOSSES.index(objective.loss)
 
     def step(ids: np.ndarray, alpha: np.float32, seed: np.uint64) -> int:
-        return learn_chunk(ids, text.row_of, keep, plan.window, alpha, seed, objective.from_context, loss,
-                           tables.inputs, tables.outputs, bags.starts, bags.members, sums, guide, objective.negative,
-                           objective.shared, block, tree.starts, tree.nodes, tree.codes, table)
+        return learn_chunk(np.array(ids, np.int32), text.row_of, keep, plan.window, alpha, seed,
+                           objective.from_context, loss, tables.inputs, tables.outputs, bags.starts, bags.members,
+                           sums, guide, objective.negative, objective.shared, block, tree.starts, tree.nodes,
+                           tree.codes, table)
 
     return step
 
