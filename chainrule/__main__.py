@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
 def main() -> None:
-    """Loads the command line and runs it."""
+    """Loads the command line and runs it.
+
+    OpenMP's threads, which torch computes with, usually wait for each other by spinning: where another program wants the
+    same cores, a step then takes ten times as long. They sleep instead, unless the user has said otherwise.
+    """
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         from chainrule.cli.app import main as run
     except KeyboardInterrupt:
