@@ -9,8 +9,8 @@ import sys
 def main() -> None:
     """Loads the command line and runs it.
 
-    OpenMP's threads, which torch computes with, usually wait for each other by spinning: where another program wants the
-    same cores, a step then takes ten times as long. They sleep instead, unless the user has said otherwise.
+    OpenMP's threads, which torch computes with, usually wait for each other by spinning: where another program wants
+    the same cores, a step then takes several times as long. They sleep instead, unless the user has said otherwise.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
