@@ -19,7 +19,8 @@ from chainrule.experiments.mixing import mixture
 from chainrule.experiments.pairs import put_intervals
 from chainrule.experiments.place import BEST, DETAILS, PAGE, REPORT, point_to_best
 from chainrule.experiments.running import Setting, Trial
-from chainrule.experiments.standings import Standing, empty_row, few_steps, standing
+from chainrule.experiments.standings import Standing, empty_row, few_steps, off_budget, standing
+from chainrule.experiments.terms import looked_at
 from chainrule.experiments.trial import learns_from_validation
 from chainrule.plain import plain
 from chainrule.storage.environment import environment
@@ -55,6 +56,7 @@ def written(plan: Plan, trials: Mapping[str, Sequence[Trial]], outcomes: Mapping
         "best": best["name"] if best else None, "rows": rows, "pairs": pairs})
     point_to_best(setting.out, best["run"] if best else None)
     shown = plain(details(models, setting, plan.train, plan.documents))
+    shown["curves_on"] = f"the first {looked_at(plan.budget):,} tokens of the held-out text"
     write(setting.out / DETAILS, shown)
     write(setting.out / REPORT, report)
     _page(plan, setting, report, shown)
@@ -96,7 +98,7 @@ def _tokenizer(plan: Plan, members: Sequence[Standing]) -> Any:
 
 def _notes(models: Sequence[Standing], plan: Plan) -> list[str]:
     """What a reader must know of the rows."""
-    found = [note for each in models if (note := few_steps(each.row))]
+    found = [note for each in models for note in (few_steps(each.row), off_budget(each.row, plan.budget)) if note]
     rows = [each.row for each in models]
     counted = [row["name"] for row in rows if row["status"] == "ok" and row["steps"] is None]
     if counted:

@@ -17,6 +17,7 @@ from chainrule.experiments.running import Setting, Trial
 from chainrule.storage.tensors import open_tensors
 
 FEW_STEPS = 20
+NEAR = 0.01  # of the budget
 UNTIMED = ("reading", "saving", "validating", "total")  # steps of a job that are not training
 NEEDED = ("model.safetensors", "tokenizer.json")  # what a model takes on the disk, apart from its papers
 
@@ -96,6 +97,14 @@ def few_steps(row: Mapping[str, Any]) -> str | None:
         return None
     return (f"{row['name']} made {row['steps']} step{'s' if row['steps'] != 1 else ''} within the budget: too few to "
             "learn much. Its number says nothing about the recipe.")
+
+
+def off_budget(row: Mapping[str, Any], budget: Budget) -> str | None:
+    """A row whose steps are so large that the budget could not be met."""
+    spent = row.get(budget.kind) if row["steps"] else None
+    if not spent or budget.kind == "seconds" or abs(spent / budget.amount - 1) <= NEAR:
+        return None
+    return f"{row['name']} spent {spent / budget.amount:.1%} of the budget: it is met in whole steps."
 
 
 def _per_byte(array: Mapping[str, np.ndarray], units: Units) -> tuple[float, int]:

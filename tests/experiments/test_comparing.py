@@ -190,3 +190,19 @@ def test_a_very_short_text_has_an_answer_and_says_why_it_is_vague(text, tmp_path
     assert all(row["interval"] is None or row["interval"][1] - row["interval"][0] > 0.2
                for row in rows(report).values())
     assert any("the shared tokenizer has" in note for note in report["notes"])
+
+
+@pytest.mark.slow
+def test_a_budget_of_seconds_is_kept(tmp_path):
+    """Within 3 % and 2 s for each training, on recipes as they are shipped."""
+    report = compare(["lstm", "transformer", "gated-conv"], "pydoc", tmp_path / "report", budget="15s")
+    for row in rows(report).values():
+        assert abs(row["measured"]["training_seconds"] - 15) < 0.03 * 15 + 2, row["name"]
+
+
+@pytest.mark.slow
+def test_a_large_text_is_compared_in_little_time_beyond_its_training(tmp_path):
+    """30 MB: eight hundred thousand bytes and more are held out, and nothing is held in memory twice."""
+    report = compare(["ngram", "ngram", "model.order=3"], "stdlib", tmp_path / "report")
+    assert report["units"] == "documents" and report["data"]["train_bytes"] > 15e6
+    assert all(pair["significant"] for pair in report["pairs"]) and rows(report)["ngram"]["bits_per_byte"] < 2

