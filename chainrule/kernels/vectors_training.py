@@ -9,11 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from chainrule.kernels.vectors_blocks import add_row, clear, copy_row, gather, scatter
+from chainrule.kernels.vectors_blocks import add_row, clear, copy_row, fetch_rows, gather, rows_of, scatter
 from chainrule.kernels.vectors_losses import down_the_tree, pull_together, push_apart, whole_softmax
 from chainrule.kernels.vectors_reading import draw, read_words
 
 NEGATIVE_SAMPLING, HIERARCHICAL_SOFTMAX, SOFTMAX = 0, 1, 2
+NO_BAGS, NO_MEMBERS = np.zeros(0, np.int64), np.zeros(0, np.int32)
 ONE, FIRST, NONE = np.float32(1), np.int64(0), np.int64(-1)
 
 
@@ -25,9 +26,9 @@ def learn_chunk(ids, row_of, keep, window, alpha, seed, from_context, loss, inpu
     words, lows, highs = np.empty(len(ids), np.int64), np.empty(len(ids), np.int64), np.empty(len(ids), np.int64)
     kept, seen = read_words(ids, row_of, keep, window, state, words, lows, highs)
     width, halo = inputs.shape[1], block + 2 * window + 16
-    hidden, change = np.zeros((halo, width), np.float32), np.zeros((halo, width), np.float32)
-    around, around_change = np.zeros((halo, width), np.float32), np.zeros((halo, width), np.float32)
-    noise, noise_change = np.zeros((shared, width), np.float32), np.zeros((shared, width), np.float32)
+    hidden, change, around, around_change = (rows_of(halo, width), rows_of(halo, width), rows_of(halo, width),
+                                             rows_of(halo, width))
+    noise, noise_change = rows_of(shared, width), rows_of(shared, width)
     scores, turned = np.zeros((block + 8, shared), np.float32), np.zeros((shared, block + 8), np.float32)
     drawn = np.empty(shared, np.int64)
     sizes, weights = np.zeros(halo, np.int64), np.zeros(block, np.float32)
@@ -35,6 +36,10 @@ def learn_chunk(ids, row_of, keep, window, alpha, seed, from_context, loss, inpu
     for first in range(0, kept, block):
         last = min(first + block, kept)
         low, high = max(first - window, 0), min(last + window, kept)
+        coming = words[high:min(high + block, kept)]
+        fetch_rows(inputs, bag_starts, bag_members, coming)
+        if loss == NEGATIVE_SAMPLING:
+            fetch_rows(outputs, NO_BAGS, NO_MEMBERS, coming)
         read_hidden(inputs, bag_starts, bag_members, words, lows, highs, first, last, low, high, from_context,
                     hidden, around, around_change, sizes)
         clear(hidden, last - first, (last - first + 7) // 8 * 8)
