@@ -27,8 +27,8 @@ from chainrule.text.options import TextOptions
 
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 PEER = {"skipgram": "gensim", "cbow": "gensim", "fasttext": "fastText"}
-SETTINGS: dict[str, Any] = {"dimension": 100, "window": 5, "negative": 5, "min_count": 5, "sample": 1e-3,
-                            "alpha": 0.025}
+SETTINGS: dict[str, Any] = {"dimension": 100, "window": 5, "negative": 5, "min_count": 5, "sample": 1e-3}
+ALPHA = {"skipgram": 0.025, "cbow": 0.05, "fasttext": 0.025}  # as in the word2vec program, for all alike
 SCORES = {"wordsim353.tsv": "spearman", "questions-words.txt": "accuracy"}
 
 
@@ -119,7 +119,7 @@ def ours(path: Path, model: str, seed: int, epochs: int, threads: int) -> tuple[
     trainer = build("text/tokenizers", {"name": "words", "min_count": SETTINGS["min_count"]})
     text = read_text(Source(open_corpus(path), trainer, TextOptions(), seed))
     method = build("vectors/methods", {"name": model, "negative": SETTINGS["negative"]})
-    plan = {"dimension": SETTINGS["dimension"], "window": SETTINGS["window"], "alpha": SETTINGS["alpha"],
+    plan = {"dimension": SETTINGS["dimension"], "window": SETTINGS["window"], "alpha": ALPHA[model],
             "sample": SETTINGS["sample"], "threads": threads, "seed": seed}
     few = type(text)(text.ids[:CHUNK], text.tokenizer, text.row_of, text.counts)
     method.learn(few, Plan(**plan, epochs=1), None)  # loads the kernels
@@ -131,7 +131,7 @@ def gensim(path: Path, model: str, seed: int, epochs: int, threads: int) -> tupl
     from gensim.models import Word2Vec
 
     net = Word2Vec(vector_size=SETTINGS["dimension"], window=SETTINGS["window"], min_count=SETTINGS["min_count"],
-                   sample=SETTINGS["sample"], negative=SETTINGS["negative"], alpha=SETTINGS["alpha"],
+                   sample=SETTINGS["sample"], negative=SETTINGS["negative"], alpha=ALPHA[model],
                    sg=int(model == "skipgram"), workers=threads, seed=seed, epochs=epochs)
     net.build_vocab(corpus_file=str(path))
     _, wall, cpu = timed(lambda: net.train(corpus_file=str(path), total_words=net.corpus_total_words,
@@ -146,7 +146,7 @@ def fasttext(path: Path, model: str, seed: int, epochs: int, threads: int) -> tu
 
     net, wall, cpu = timed(lambda: fasttext.train_unsupervised(
         str(path), model="skipgram", dim=SETTINGS["dimension"], ws=SETTINGS["window"], neg=SETTINGS["negative"],
-        minCount=SETTINGS["min_count"], t=SETTINGS["sample"], lr=SETTINGS["alpha"], minn=3, maxn=6, bucket=2_000_000,
+        minCount=SETTINGS["min_count"], t=SETTINGS["sample"], lr=ALPHA[model], minn=3, maxn=6, bucket=2_000_000,
         epoch=epochs, thread=threads, verbose=0))
     words, counts = net.get_words(include_freq=True)
     kept = [(word, int(count)) for word, count in zip(words, counts, strict=True) if word != "</s>"]

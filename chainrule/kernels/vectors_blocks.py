@@ -124,11 +124,11 @@ def fetch_rows(table, starts, members, words):
     for word in words:
         if len(starts) == 0:
             for offset in range(np.uintp(0), width, np.uintp(64)):
-                fetch_line(base + np.uintp(word) * width + offset)
+                fetch_line(base + np.uintp(word) * width + offset)  # type: ignore[call-arg]
         else:
             for m in range(starts[word], starts[word + 1]):
                 for offset in range(np.uintp(0), width, np.uintp(64)):
-                    fetch_line(base + np.uintp(members[m]) * width + offset)
+                    fetch_line(base + np.uintp(members[m]) * width + offset)  # type: ignore[call-arg]
 
 
 @njit(cache=True, nogil=True, fastmath=True)

@@ -67,7 +67,7 @@ def padded(count: int, dimension: int, like: np.ndarray | None = None) -> np.nda
 
 
 def small_random(count: int, dimension: int, seed: int, stream: int) -> np.ndarray:
-    """(count, dimension) between −1/D and 1/D, as gensim begins; word2vec's own ±½/D learns more slowly."""
+    """(count, dimension) between −1/D and 1/D, as gensim begins; word2vec's own is half as wide."""
     draws = np.random.default_rng([seed, stream]).random((count, dimension), np.float32)
     draws -= np.float32(0.5)
     draws /= np.float32(dimension / 2)

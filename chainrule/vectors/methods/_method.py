@@ -25,7 +25,7 @@ class Learned:
 class Method(Protocol):
     """`usual` says which options of the `training` section the method has, and their defaults."""
 
-    usual: ClassVar[Mapping[str, float]]
+    usual: Mapping[str, float]
     continues: ClassVar[bool]  # whether training can go on from a run of the same method
 
     def read(self, source: Source) -> Text:

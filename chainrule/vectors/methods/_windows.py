@@ -19,7 +19,7 @@ LARGEST = 20_000  # words for which the whole softmax is bearable
 class WindowMethod:
     """A method whose vectors are the inputs of an `Objective`."""
 
-    usual: ClassVar[Mapping[str, float]] = {"epochs": 5, "alpha": 0.025, "min_alpha": 0.0001, "sample": 0.001}
+    usual: Mapping[str, float] = {"epochs": 5, "alpha": 0.025, "min_alpha": 0.0001, "sample": 0.001}
     continues: ClassVar[bool] = True
     objective: Objective
 
@@ -35,6 +35,9 @@ class WindowMethod:
         facts = learn(text, plan, self.objective, bags, tables)
         d = plan.dimension
         return Learned({"vectors": tables.inputs[:, :d], "outputs": tables.outputs[:, :d]}, facts)
+
+
+FOR_CBOW = {**WindowMethod.usual, "alpha": 0.05}  # as in the word2vec program: a mean of vectors bears larger steps
 
 
 def objective_of(*, from_context: bool, loss: str, negative: int, ns_exponent: float, where: str) -> Objective:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from chainrule.registry import part
-from chainrule.vectors.methods._windows import WindowMethod, objective_of
+from chainrule.vectors.methods._windows import FOR_CBOW, WindowMethod, objective_of
 
 
 @part
@@ -19,5 +19,6 @@ class Cbow(WindowMethod):
 
     def __init__(self, *, loss: Literal["negative_sampling", "hierarchical_softmax", "softmax"] = "negative_sampling",
                  negative: int = 5, ns_exponent: float = 0.75) -> None:
+        self.usual = FOR_CBOW
         self.objective = objective_of(from_context=True, loss=loss, negative=negative, ns_exponent=ns_exponent,
                                       where="model.method")

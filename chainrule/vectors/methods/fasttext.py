@@ -9,7 +9,7 @@ import numpy as np
 from chainrule.errors import OptionError
 from chainrule.registry import part
 from chainrule.vectors.methods._method import Learned, Tensors
-from chainrule.vectors.methods._windows import WindowMethod, check_size, objective_of
+from chainrule.vectors.methods._windows import FOR_CBOW, WindowMethod, check_size, objective_of
 from chainrule.vectors.plan import Plan
 from chainrule.vectors.subwords import bags_of
 from chainrule.vectors.text import Text, spellings
@@ -34,6 +34,7 @@ class FastText(WindowMethod):
             raise OptionError("model.method.bucket", bucket, "at least 1")
         self.objective = objective_of(from_context=predicts == "cbow", loss=loss, negative=negative,
                                       ns_exponent=ns_exponent, where="model.method")
+        self.usual = FOR_CBOW if predicts == "cbow" else self.usual
         self.shape = min_n, max_n, bucket
 
     def learn(self, text: Text, plan: Plan, before: Tensors | None) -> Learned:

@@ -27,7 +27,7 @@ class Glove:
     w + c (§4.2).
     """
 
-    usual: ClassVar[Mapping[str, float]] = {"epochs": 25, "alpha": 0.05}
+    usual: Mapping[str, float] = {"epochs": 25, "alpha": 0.05}
     continues: ClassVar[bool] = False
 
     def __init__(self, *, x_max: float = 100.0, exponent: float = 0.75,

@@ -24,7 +24,7 @@ class Node2vec(WindowMethod):
     Grover & Leskovec 2016, arXiv:1607.00653; with p = q = 1 DeepWalk, Perozzi et al. 2014, arXiv:1403.6652.
     """
 
-    usual: ClassVar[Mapping[str, float]] = {"epochs": 5, "alpha": 0.025, "min_alpha": 0.0001, "sample": 0.0}
+    usual: Mapping[str, float] = {"epochs": 5, "alpha": 0.025, "min_alpha": 0.0001, "sample": 0.0}
     continues: ClassVar[bool] = False
 
     def __init__(self, *, p: float = 1.0, q: float = 1.0, walks: int = 10, length: int = 80, directed: bool = False,

@@ -25,7 +25,7 @@ class Ppmi:
     and power ½: Levy, Goldberg & Dagan 2015, TACL 3, §3. Shift k is what k noise words do in skip-gram.
     """
 
-    usual: ClassVar[Mapping[str, float]] = {}
+    usual: Mapping[str, float] = {}
     continues: ClassVar[bool] = False
 
     def __init__(self, *, shift: float = 1.0, smoothing: float = 0.75, power: float = 0.5,
