@@ -23,7 +23,7 @@ def show_gradients(what: list[str], data: str, *, distance: int, rows: int, clip
         raise UsageError(f"--out = {str(out)!r}, expected a name that ends in .svg or .html.")
     found = _measured(what, data, distance, rows, clip)
     if out is not None:
-        from chainrule.counting.arpa.files import created
+        from chainrule.storage.files import created
         from chainrule.inspection.plot import html, svg
 
         shown = charts(found)

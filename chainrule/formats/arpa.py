@@ -6,7 +6,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from chainrule.counting.arpa.files import opened
+from chainrule.storage.files import opened
 from chainrule.counting.arpa.read import read_arpa
 from chainrule.counting.arpa.write import write_arpa
 from chainrule.errors import DataError, UsageError

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from chainrule.counting.arpa.files import opened
+from chainrule.storage.files import opened
 from chainrule.counting.arpa.frame import read_blocks, read_end, read_header, read_title
 from chainrule.counting.arpa.lines import Lines
 from chainrule.counting.arpa.numbers import to_natural

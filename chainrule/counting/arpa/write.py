@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from chainrule.counting.arpa.files import created
+from chainrule.storage.files import created
 from chainrule.counting.arpa.numbers import to_decimal
 from chainrule.counting.arpa.pipeline import in_order
 from chainrule.counting.arpa.spelling import spelled
