@@ -100,7 +100,7 @@ def _name(layout: Mapping[str, Any]) -> str:
     """The part that made this file: the format has no room for a name, but each part has a shape of its own."""
     match layout["model"]["type"], layout["decoder"]:
         case "WordLevel", None:
-            return "words"
+            return "words" if layout["normalizer"] is None else "plain_words"
         case "WordLevel", {"type": "Fuse"}:
             return "characters"
         case "BPE", {"type": "ByteLevel"}:

@@ -10,12 +10,13 @@ BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": Tr
 START_STOP = ("⟨s⟩", "⟨/s⟩")  # marks that the byte-level alphabet cannot spell, so no text ever merges to one
 
 
-def layout(model: Mapping[str, Any], specials: Mapping[str, int], pre_tokenizer: Any, decoder: Any) -> str:
+def layout(model: Mapping[str, Any], specials: Mapping[str, int], pre_tokenizer: Any, decoder: Any,
+           normalizer: Mapping[str, Any] | None = None) -> str:
     """The whole file as JSON; `tokenizers.Tokenizer.from_file` reads it."""
     flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
     added = [{"id": id, "content": spelling, **flags} for spelling, id in specials.items()]
     return json.dumps({
-        "version": "1.0", "truncation": None, "padding": None, "added_tokens": added, "normalizer": None,
+        "version": "1.0", "truncation": None, "padding": None, "added_tokens": added, "normalizer": normalizer,
         "pre_tokenizer": pre_tokenizer, "post_processor": None, "decoder": decoder, "model": dict(model),
     }, ensure_ascii=False)
 

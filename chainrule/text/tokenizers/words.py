@@ -51,7 +51,7 @@ class Words:
 
     def growing(self) -> GrowingWords:
         """A vocabulary that grows while it encodes."""
-        return GrowingWords(self)
+        return GrowingWords(self.min_count, self.size, WordTokenizer)
 
     def join(self, parts: Sequence[WordTokenizer], counts: Sequence[np.ndarray]
              ) -> tuple[WordTokenizer, list[np.ndarray]]:
@@ -73,14 +73,15 @@ class GrowingWords:
 
     keeps_space, end = False, STOP
 
-    def __init__(self, rule: Words):
-        self.rule = rule
+    def __init__(self, min_count: int, size: int | None, made: type[WordTokenizer]):
+        self.min_count, self.size, self.made = min_count, size, made
         self.table: defaultdict[bytes, int] = defaultdict(count(3).__next__, MARKS)
         self.counts = np.zeros(1024, np.int64)
 
     def stream(self, stretches: Iterator[Stretch], corpus: Corpus, options: TextOptions) -> Iterator[np.ndarray]:
         pending: list[np.ndarray] = []
-        for ids in _encoded(stretches, lambda words: map(self.table.__getitem__, words), corpus, options):
+        for ids in _encoded(stretches, self.made.split, lambda words: map(self.table.__getitem__, words), corpus,
+                            options):
             pending.append(ids)
             if sum(map(len, pending)) > len(self.table):  # adding up costs as much as the vocabulary is long
                 pending = self._add(pending)
@@ -106,13 +107,13 @@ class GrowingWords:
         """The tokenizer, and for each id given so far the id that it has now."""
         words = [word for word in self.table if word not in MARKS]
         by_spelling = np.array(sorted(range(len(words)), key=words.__getitem__), dtype=np.int64)
-        room = None if self.rule.size is None else self.rule.size - 3
-        best = ranked(self.counts[3 : 3 + len(words)], by_spelling, self.rule.min_count, room)
+        room = None if self.size is None else self.size - 3
+        best = ranked(self.counts[3 : 3 + len(words)], by_spelling, self.min_count, room)
         renumber = np.zeros(3 + len(words), np.int32)  # all others are unknown
         renumber[MARK], renumber[STOP] = MARK, STOP
         renumber[3 + best] = np.arange(3, 3 + len(best))
         kept = [words[i] for i in best.tolist()]
-        return WordTokenizer([_spelled_unknown(set(kept)), b"<s>", b"</s>", *kept]), renumber
+        return self.made([_spelled_unknown(set(kept)), b"<s>", b"</s>", *kept]), renumber
 
 
 class WordTokenizer(Tokenizer):
@@ -120,6 +121,8 @@ class WordTokenizer(Tokenizer):
 
     name, unknown, start, end = "words", UNKNOWN, MARK, STOP
     lossless, keeps_space = False, False
+    normalizer: Mapping[str, Any] | None = None  # as tokenizer.json says it, and what the text is split at or into
+    splits: Mapping[str, Any] = {"pattern": {"Regex": r"[\x00\t\n\x0b\x0c\r ]+"}, "invert": False}
 
     def __init__(self, tokens: Sequence[bytes]):
         self.tokens, self.asked = tokens, 0
@@ -129,8 +132,15 @@ class WordTokenizer(Tokenizer):
     def table(self) -> dict[bytes, int]:
         return {token: id for id, token in enumerate(self.tokens)} | MARKS
 
+    @staticmethod
+    def split(data: bytes) -> list[bytes]:
+        """The words of a text, and END where a unit ends."""
+        if b"\0" in data:
+            data = data.replace(b"\0", b" ")
+        return data.replace(END, b" \xff ").split()
+
     def encode(self, text: str) -> np.ndarray:
-        words = _words(text.encode(errors="replace"))
+        words = self.split(text.encode(errors="replace"))
         ids = np.fromiter(map(self.table.get, words, repeat(UNKNOWN)), np.int32, len(words))
         return np.where(ids == MARK, UNKNOWN, ids)
 
@@ -154,26 +164,27 @@ class WordTokenizer(Tokenizer):
         return self.tokens[id].decode()
 
     def stream(self, stretches: Iterator[Stretch], corpus: Corpus, options: TextOptions) -> Iterator[np.ndarray]:
-        return _encoded(stretches, lambda words: map(self.table.get, words, repeat(UNKNOWN)), corpus, options)
+        return _encoded(stretches, self.split, lambda words: map(self.table.get, words, repeat(UNKNOWN)), corpus,
+                        options)
 
     def byte_lengths(self) -> None:
         return None
 
     def to_json(self) -> str:
         spelled = b"\n".join(self.tokens).decode().split("\n")  # no word has a line end in it
-        white = {"Regex": r"[\x00\t\n\x0b\x0c\r ]+"}
-        split = {"type": "Split", "pattern": white, "behavior": "Removed", "invert": False}
+        split = {"type": "Split", "behavior": "Removed", **self.splits}
         model = {"type": "WordLevel", "vocab": {}, "unk_token": spelled[0]}
-        empty = layout(model, dict(zip(spelled[:3], range(3), strict=True)), split, None)
+        empty = layout(model, dict(zip(spelled[:3], range(3), strict=True)), split, None, self.normalizer)
         entries = ", ".join(map("%s: %d".__mod__, zip(map(encode_basestring, spelled), count())))
         return empty.replace('"vocab": {}', f'"vocab": {{{entries}}}')  # 2.5 times as fast as json.dumps on the dict
 
 
-def _encoded(stretches: Iterator[Stretch], lookup: Callable[[list[bytes]], Iterable[int]], corpus: Corpus,
-             options: TextOptions) -> Iterator[np.ndarray]:
+def _encoded(stretches: Iterator[Stretch], split: Callable[[bytes], list[bytes]],
+             lookup: Callable[[list[bytes]], Iterable[int]], corpus: Corpus, options: TextOptions
+             ) -> Iterator[np.ndarray]:
     """Ids of whole words: one that a stretch cuts is finished by the next."""
     for text in _whole_words(stretches):
-        words = _words(text)
+        words = split(text)
         ids = np.fromiter(lookup(words), np.int32, len(words))
         if MARK in ids:
             if options.marks == "error":
@@ -191,12 +202,6 @@ def _whole_words(stretches: Iterator[Stretch]) -> Iterator[bytes]:
             yield b"".join([*open_word, stretch.data[:cut]])
             open_word = []
         open_word.append(stretch.data[cut:])
-
-
-def _words(data: bytes) -> list[bytes]:
-    if b"\0" in data:
-        data = data.replace(b"\0", b" ")
-    return data.replace(END, b" \xff ").split()
 
 
 def _spelled_unknown(words: set[bytes]) -> bytes:
