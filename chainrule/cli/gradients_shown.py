@@ -23,8 +23,8 @@ def show_gradients(what: list[str], data: str, *, distance: int, rows: int, clip
         raise UsageError(f"--out = {str(out)!r}, expected a name that ends in .svg or .html.")
     found = _measured(what, data, distance, rows, clip)
     if out is not None:
-        from chainrule.storage.files import created
         from chainrule.inspection.plot import html, svg
+        from chainrule.storage.files import created
 
         shown = charts(found)
         with created(out) as write:

@@ -6,12 +6,12 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from chainrule.storage.files import opened
 from chainrule.counting.arpa.read import read_arpa
 from chainrule.counting.arpa.write import write_arpa
 from chainrule.errors import DataError, UsageError
 from chainrule.registry import part
 from chainrule.runs import TOKENIZER, LoadedRun, save_run
+from chainrule.storage.files import opened
 
 FAMILY = "ngram"
 log = logging.getLogger("chainrule")

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 
-from chainrule.storage.files import opened
 from chainrule.counting.arpa.frame import read_blocks, read_end, read_header, read_title
 from chainrule.counting.arpa.lines import Lines
 from chainrule.counting.arpa.numbers import to_natural
@@ -22,6 +21,7 @@ from chainrule.counting.arpa.trie import Keyed, Search, Trie, search_plainly
 from chainrule.counting.arpa.vocabulary import renumbered
 from chainrule.counting.counts import continuation_ids
 from chainrule.counting.table import Table
+from chainrule.storage.files import opened
 
 JIT_PAYS_FROM = 1_000_000  # n-grams: the kernels here compile in a few seconds
 Parse = Callable[[bytes, int, bool], Rows]

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from chainrule.storage.files import created
 from chainrule.counting.arpa.numbers import to_decimal
 from chainrule.counting.arpa.pipeline import in_order
 from chainrule.counting.arpa.spelling import spelled
 from chainrule.counting.table import Table
+from chainrule.storage.files import created
 
 JIT_PAYS_FROM = 1_000_000  # n-grams: the kernels here compile in about a second
 CHUNK = 1 << 17  # n-grams formatted at a time
