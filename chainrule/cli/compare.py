@@ -80,8 +80,9 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
     bits, interval = row["bits_per_byte"], row["interval"]
     number = row["status"] if bits is None else f"{bits:.3f}" if row["comparable"] else "not comparable"
     spread = f" ±{row['spread']:.3f}" if row["spread"] is not None and row["comparable"] else ""
-    return (row["name"], number + spread, _interval(interval) if row["comparable"] else "", _short(row["parameters"]),
-            _seconds(measured["training_seconds"]) if row["kind"] == "model" else "",
+    beside = f"perplexity {row['perplexity']:,.1f}" if row["perplexity"] and not row["comparable"] else ""
+    return (row["name"], number + spread, _interval(interval) if row["comparable"] else beside,
+            _short(row["parameters"]), _seconds(measured["training_seconds"]) if row["kind"] == "model" else "",
             _short(measured["tokens_per_second"]), _bytes(measured["peak_memory"]), _bytes(row["disk_bytes"]),
             _unit(_short(measured["generation_tokens_per_second"]), "tok/s"), _short(row["flops"]))
 

@@ -20,12 +20,11 @@ def details(standings: Sequence[Standing], setting: Setting, train: Corpus, text
     """See docs/compare.md; of several seeds the first is shown."""
     models = [each for each in standings if each.row["status"] == "ok" and each.outcomes]
     losses = {each.row["name"]: each.losses[0] for each in models if each.losses}
-    found: dict[str, Any] = {"curves": {each.row["name"]: _curve(each, setting.out) for each in models}}
-    if losses:
-        found |= {"by_position": by_position(texts, losses), "by_frequency": by_frequency(train, texts, losses),
-                  "by_document": by_document(texts, losses)}
-    return found | {"text": _text([each for each in models if each.losses], setting, texts),
-                    "samples": _samples(models, setting.prompts), "recipes": _recipes(models, setting.out)}
+    return {"curves": {each.row["name"]: _curve(each, setting.out) for each in models},
+            "by_position": by_position(texts, losses), "by_frequency": by_frequency(train, texts, losses),
+            "by_document": by_document(texts, losses),
+            "text": _text([each for each in models if each.losses], setting, texts),
+            "samples": _samples(models, setting.prompts), "recipes": _recipes(models, setting.out)}
 
 
 def _curve(standing: Standing, out: Path) -> list[dict[str, Any]]:

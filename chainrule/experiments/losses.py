@@ -11,6 +11,7 @@ import numpy as np
 from chainrule.evaluation.evaluate import BIT
 
 FEW = 20  # documents; below this many, the bootstrap draws blocks of consecutive text
+LEAST = 4  # units that an interval can be drawn from: of fewer, every twentieth resample is one unit again and again
 BLOCKS, SMALLEST, LARGEST = 40, 16, 8192  # how many blocks are wished for, and their bytes
 
 
@@ -85,7 +86,8 @@ def units(texts: Sequence[bytes]) -> Units:
     note = (f"the held-out text is {count} of {total:,} bytes: intervals come from {len(blocks)} blocks of about "
             f"{size} bytes of consecutive text, as if they were independent.")
     if len(blocks) < BLOCKS // 2:
-        note += " So little text says little, and the intervals are as wide as that."
+        note += (" So little text says little, and the intervals are as wide as that." if len(blocks) >= LEAST else
+                 " So little text says little: there are too few for an interval.")
     return Units(cuts, blocks, "blocks", note)
 
 
