@@ -52,11 +52,12 @@ def bags_of(words: Sequence[str], shortest: int, longest: int, bucket: int) -> t
     return Bags(starts, members, len(words) + len(used)), used
 
 
-def all_buckets(words: Sequence[str], shortest: int, longest: int, bucket: int) -> tuple[np.ndarray, np.ndarray]:
+def all_buckets(words: Sequence[str] | Sequence[bytes], shortest: int, longest: int,
+                bucket: int) -> tuple[np.ndarray, np.ndarray]:
     """The buckets of every word's n-grams, one word after the other, and how many each has."""
     from chainrule.kernels.vectors_subwords import hash_grams
 
-    marked = [f"<{word}>".encode() for word in words]
+    marked = [b"<%b>" % (word.encode() if isinstance(word, str) else word) for word in words]
     data = np.frombuffer(b"".join(marked), np.uint8)
     offsets = np.concatenate([[0], np.cumsum([len(each) for each in marked])]).astype(np.int64)
     counts = np.zeros(len(words), np.int64)

@@ -63,7 +63,7 @@ def test_a_file_is_known_by_its_content_when_its_name_says_nothing(folder, tmp_p
 @pytest.mark.parametrize(("args", "code", "line"), [
     (["IN/none.arpa", "--out", "OUT/run"], 1, "none.arpa: no such file."),
     (["IN/x.arpa"], 2, "import needs --out RUN"),
-    (["IN/text.txt", "--out", "OUT/run"], 2, "text.txt: in none of the known formats (arpa)."),
+    (["IN/text.txt", "--out", "OUT/run"], 2, "text.txt: in none of the known formats (arpa, fasttext,"),
     (["IN/text.txt", "--out", "OUT/run", "--from", "arpa"], 1, "text.txt:1: 'the cat sat on the mat', expected"),
     (["IN/x.arpa", "--out", "OUT/run", "--from", "arpq"], 2, "no format named 'arpq'. Did you mean 'arpa'?"),
     (["IN/cut.arpa", "--out", "OUT/run"], 1, "it was cut"),
