@@ -19,7 +19,7 @@ FOLDER = Path("runs/demo")
 WIDTH = 100
 
 
-def main(budget: str = "35s") -> None:
+def main(budget: str = "40s") -> None:
     speak_plainly()
     print("Which model is right for this text? The text: the Python language reference (pydoc), 0.4 MB of English.\n"
           "A tenth of it is held out. The models, each trained from nothing, for the same time at most:\n")

@@ -113,7 +113,7 @@ def _short(number: float | None) -> str:
 
 
 def _bytes(number: float | None) -> str:
-    return "" if number is None else f"{number / 2**20:,.0f} MB" if number >= 10 * 2**20 else f"{number / 2**20:.1f} MB"
+    return "" if number is None else f"{number / 1e6:,.0f} MB" if number >= 1e7 else f"{number / 1e6:.1f} MB"
 
 
 def _seconds(number: float | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,10 +16,18 @@ def advice(rows: Sequence[Row], pairs: Sequence[Mapping[str, Any]]) -> list[str]
     if not models:
         return ["No model can be recommended: none has a number that compares."]
     best = min(models, key=lambda row: row["bits_per_byte"])
-    told = {frozenset((pair["a"], pair["b"])) for pair in pairs if pair["significant"]}
+    by_name = {row["name"]: row for row in models}
+    told = {frozenset((pair["a"], pair["b"])) for pair in pairs if pair["significant"]
+            and abs(pair["difference"]) > _seeds(by_name.get(pair["a"]), by_name.get(pair["b"]))}
     level = [row["name"] for row in models if row is not best and frozenset((row["name"], best["name"])) not in told]
     return [sentence for sentence in (_quality(best, models, level), _against_compressors(best, rows),
                                       _cheaper(best, models, level)) if sentence]
+
+
+def _seeds(*rows: Row | None) -> float:
+    """How far apart two rows may be by their seeds alone: two standard errors of the difference of their means."""
+    known = [row for row in rows if row and row["spread"] is not None]
+    return 2 * math.sqrt(sum(row["spread"] ** 2 / len(row["seeds"]) for row in known))
 
 
 def _quality(best: Row, models: Sequence[Row], level: Sequence[str]) -> str:
@@ -38,8 +47,8 @@ def _against_compressors(best: Row, rows: Sequence[Row]) -> str | None:
     floor = min(floors, key=lambda row: row["bits_per_byte"], default=None)
     if floor is None or best["interval"] is None or best["interval"][1] < floor["bits_per_byte"]:
         return None
-    return (f"No model is surely better than {floor['name']} ({floor['bits_per_byte']:.3f} bits per byte): the text is "
-            "too short or the budget too small for these models.")
+    number = f"{floor['bits_per_byte']:.3f} bits per byte"
+    return f"No model is surely better than the compressor {floor['name']} ({number})."
 
 
 def _cheaper(best: Row, models: Sequence[Row], level: Sequence[str]) -> str | None:
@@ -54,7 +63,7 @@ def _cheaper(best: Row, models: Sequence[Row], level: Sequence[str]) -> str | No
         near = key == "training_seconds" and abs(values[1] - values[0]) < 1 if len(values) > 1 else True
         if near or max(values[:2]) < CLEAR * min(values[:2]):
             continue
-        value = row["measured"][key] / (2**20 if key == "peak_memory" else 1)
+        value = row["measured"][key] / (1e6 if key == "peak_memory" else 1)
         chosen.setdefault(row["name"], []).append(f"{wish} ({form.format(value)})")
     parts = [f"{_listed(wishes_of)}, take {name}{_price(name, best, models, level)}"
              for name, wishes_of in chosen.items()]

@@ -63,10 +63,18 @@ def test_advice_is_sure_where_all_differences_are(three):
     assert said[0].startswith("If quality matters most, take a:") and "more than chance" in said[0]
 
 
+def test_advice_is_not_sure_where_seeds_differ_as_much(three):
+    pairs = put_intervals([three[0], three[2]], DRAWN)
+    for each in (three[0], three[2]):
+        each.row.update(spread=0.4, seeds=[{}, {}])
+    assert pairs[0]["significant"]  # on this text, between these trained models
+    assert "no difference between it and c can be told" in advice([three[0].row, three[2].row], pairs)[0]
+
+
 def test_a_compressor_that_is_as_good_is_named(three):
     put_intervals(three, DRAWN)
     xz = empty_row("xz", "compressor", None) | {"bits_per_byte": 1.5}
-    assert any("No model is surely better than xz (1.500 bits per byte)" in each
+    assert any("No model is surely better than the compressor xz (1.500 bits per byte)" in each
                for each in advice([each.row for each in three] + [xz], []))
 
 
