@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from chainrule.verbs import Sampling as Sampling
     from chainrule.verbs import evaluate as evaluate
     from chainrule.verbs import generate as generate
+    from chainrule.verbs import predict as predict
+    from chainrule.verbs import quantize as quantize
     from chainrule.verbs import score as score
     from chainrule.watching import watch as watch
 
@@ -24,10 +26,11 @@ __version__ = "0.1.0"
 
 # Imported when first used: `import chainrule` and `chainrule --help` stay quick.
 _HOMES = {"train": "jobs", "export": "exchange", "import_model": "exchange", "load": "runs", "LoadedRun": "runs",
-          "evaluate": "verbs", "generate": "verbs", "score": "verbs", "Sampling": "verbs", "watch": "watching",
+          "evaluate": "verbs", "generate": "verbs", "score": "verbs", "predict": "verbs",
+          "quantize": "verbs", "Sampling": "verbs", "watch": "watching",
           "inspect": "inspection.looking", "compare": "experiments.compare", "Terms": "experiments.terms"}
 __all__ = ["LoadedRun", "Sampling", "Terms", "compare", "evaluate", "export", "generate", "import_model", "inspect",
-           "load", "score", "train", "watch"]
+           "load", "predict", "quantize", "score", "train", "watch"]
 
 
 def __dir__() -> list[str]:

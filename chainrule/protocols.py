@@ -111,7 +111,23 @@ class WordVectors(Protocol):
         ...
 
 
-ABILITIES: dict[type, str] = {LanguageModel: "a language model", WordVectors: "word vectors"}  # what a run can hold
+@runtime_checkable
+class Classifier(Protocol):
+    """Labels for texts. What `chainrule predict` needs."""
+
+    labels: Sequence[str]
+
+    def probabilities(self, texts: Sequence[str | bytes]) -> np.ndarray:
+        """(texts, labels)."""
+        ...
+
+    def predict(self, texts: Sequence[str | bytes], *, top: int = ...) -> list[list[tuple[str, float]]]:
+        """For each text the likeliest labels with their probabilities."""
+        ...
+
+
+ABILITIES: dict[type, str] = {  # what a run can hold
+    LanguageModel: "a language model", WordVectors: "word vectors", Classifier: "a text classifier"}
 
 
 def called(model: object) -> str:

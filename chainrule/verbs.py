@@ -1,4 +1,4 @@
-"""The verbs on a finished run, for Python and the command line alike: evaluate, generate, score."""
+"""The verbs on a finished run, for Python and the command line alike: evaluate, generate, score, predict, quantize."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chainrule.errors import UsageError
-from chainrule.protocols import LanguageModel
+from chainrule.protocols import Classifier, LanguageModel
 from chainrule.registry import find
 
 if TYPE_CHECKING:
@@ -109,6 +109,29 @@ def score(run: str | Path | LoadedRun, lines: Sequence[str]) -> np.ndarray:
         raise UsageError("score takes a list of lines, not one text: score(run, [line]).")
     loaded = opened(run)
     return line_log_probs(loaded.offering(LanguageModel, "score"), loaded.tokenizer, lines)
+
+
+def predict(run: str | Path | LoadedRun, texts: Sequence[str], *, top: int = 1) -> list[list[tuple[str, float]]]:
+    """For each text its `top` likeliest labels with their probabilities, likeliest first."""
+    if isinstance(texts, str):
+        raise UsageError("predict takes a list of texts, not one text: predict(run, [text]).")
+    return opened(run).offering(Classifier, "predict").predict(texts, top=top)
+
+
+def quantize(run: str | Path | LoadedRun, out: str | Path, *, cutoff: int | None = None, piece: int = 2,
+             norms: bool = True, force: bool = False) -> dict[str, Any]:
+    """Makes a smaller run of a text classifier: `cutoff` features at most, a byte for every `piece` numbers."""
+    from chainrule.classifying.shrinking import facts, shrunk, size_of
+    from chainrule.families.text_classifier import save_shrunk
+    from chainrule.storage import check_target
+
+    check_target(out, replace=force)
+    loaded = opened(run)
+    small = shrunk(loaded.offering(Classifier, "quantize"), cutoff=cutoff, piece=piece, norms=norms,
+                   seed=loaded.recipe.seed)
+    found = facts(loaded.model, small)
+    save_shrunk(loaded, small, Path(out), {**found, "cutoff": cutoff, "piece": piece, "norms": norms}, replace=force)
+    return {"run": str(out), **found, "bytes": size_of(Path(out)), "bytes_before": size_of(loaded.path)}
 
 
 def text_options(run: LoadedRun, overrides: Sequence[str]) -> TextOptions:

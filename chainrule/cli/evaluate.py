@@ -19,18 +19,22 @@ def evaluate(
     seed: Annotated[int, typer.Option(min=0, help="Of the resamples.")] = 0,
     json: Json = False,
 ) -> None:
-    """Measure a model on a text: perplexity, bits per byte, and how sure they are; word vectors on their test files.
+    """Measure a model on a text: perplexity, bits per byte, and how sure they are; other runs in their own way.
+
+    Word vectors are measured on their test files, a text classifier on labeled texts.
 
     Examples:
 
         chainrule evaluate runs/ptb5 --data ptb.test.txt.gz
         chainrule evaluate runs/ptb5 --data ptb.test.txt.gz --by-order --json
         chainrule evaluate runs/vectors --data questions-words.txt --data wordsim353.tsv
+        chainrule evaluate runs/topics --data test.csv
     """
     from chainrule.verbs import evaluate as measure
 
     found = measure(run, data, by_order=by_order, bootstrap=bootstrap, seed=seed, overrides=overrides or ())
-    emit({"run": str(run), **found}, json, _show_files if "files" in found else _show)
+    show = _show_files if "files" in found else _show_labels if "per_label" in found else _show
+    emit({"run": str(run), **found}, json, show)
 
 
 def _show(found: dict[str, Any]) -> None:
@@ -70,6 +74,16 @@ def _show_files(found: dict[str, Any]) -> None:
             table(["section", *columns], [(each, *(_figure(value) for value in row.values()))
                                           for each, row in sections.items()])
         print()
+
+
+def _show_labels(found: dict[str, Any]) -> None:
+    """A text classifier: the figures of its likeliest labels, in all and label by label."""
+    rows = [(key.replace("_", " "), _figure(value)) for key, value in found.items() if key not in ("run", "per_label")]
+    table(["", ""], rows)
+    print()
+    columns = ["count", "predicted", "correct", "precision", "recall", "f1"]
+    table(["label", *columns], [(label, *(_figure(row[each]) for each in columns))
+                                for label, row in found["per_label"].items()])
 
 
 def _figure(value: Any) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+# a field's name, or a column's number, which YAML and the command line read as one
+Column = Annotated[str, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
 
 
 class TextOptions(BaseModel):
@@ -15,7 +18,7 @@ class TextOptions(BaseModel):
     unit: Literal["auto", "line", "document"] = "auto"
     errors: Literal["strict", "replace"] = "strict"
     blank_lines: Literal["drop", "keep"] = "drop"
-    field: str = "text"
+    field: Column = "text"
     marks: Literal["error", "drop"] = "error"
 
     def digest(self) -> str:

@@ -14,6 +14,7 @@ HOUSE = [  # from the top; the rooms of one floor may import each other
     {"runs"},
     {"counting"},
     {"vectors"},
+    {"classifying"},
     {"parts"},
     {"models"},
     {"tasks", "training"},

@@ -1,0 +1,160 @@
+"""Labeled texts: `__label__x text` a line, or a label and a text in the columns of a table."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chainrule.errors import DataError, did_you_mean
+from chainrule.text.corpora.blocks import lines
+from chainrule.text.corpora.formats import FileSource
+from chainrule.text.options import TextOptions
+
+SIZE = 1 << 22  # bytes read at a time
+TABLES = {".csv": ",", ".tsv": "\t"}
+Row = tuple[int, Any, Any]  # line, label, text
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a file has labels and text. In tables a number, from 1, is a column where there is no header."""
+
+    prefix: str = "__label__"
+    label: str = "label"
+    text: str = "text"
+    separator: str | None = None  # between several labels in one field of a table
+    errors: str = "strict"
+
+
+@dataclass(frozen=True)
+class Example:
+    """One text with its labels, none where they are not asked for, and where it stands."""
+
+    text: bytes
+    labels: tuple[str, ...]
+    source: str
+    line: int
+
+
+def examples(sources: Iterable[Any], layout: Layout, *, need_labels: bool = True) -> Iterator[Example]:
+    """Every text of the files; one without a label or without a word is an error where labels are needed."""
+    for source in sources:
+        if not isinstance(source, FileSource):
+            raise DataError(f"{source.name}: a built-in corpus has no labels, expected a file such as "
+                            f"'{layout.prefix}good a fine film'.")
+        for found in _read(source.path, source.format, layout, need_labels):
+            if need_labels and not found.labels:
+                raise DataError(f"{found.source}: line {found.line}: no label, expected {_expected(source, layout)}.")
+            if need_labels and not found.text.strip():
+                raise DataError(f"{found.source}: line {found.line}: a label without a text. Leave the line out.")
+            yield found
+
+
+def _read(path: Path, form: str, layout: Layout, need_labels: bool) -> Iterator[Example]:
+    if form in (".conllu", ".parquet"):
+        raise DataError(f"{path}: labels are not read from {form} files, expected lines of text, .csv, .tsv or .jsonl.")
+    if form == ".txt":
+        yield from _lines(path, layout)
+        return
+    rows = _table(path, TABLES[form], layout, need_labels) if form in TABLES else _records(path, layout, need_labels)
+    for line, label, text in rows:
+        if not isinstance(text, str):
+            raise DataError(f"{path}: line {line}: the field {layout.text!r} is {str(text)[:40]}, expected text.")
+        data = text.encode(errors="replace").replace(b"\n", b" ")
+        yield Example(data, tuple(_labels(label, layout)), str(path), line)
+
+
+def _lines(path: Path, layout: Layout) -> Iterator[Example]:
+    """Words that begin with the prefix are labels, wherever they stand."""
+    prefix = layout.prefix.encode()
+    for number, line in lines(path, size=SIZE, errors=layout.errors):
+        found = []
+        while line.startswith(prefix):
+            first, *rest = line.split(None, 1)
+            found.append(first)
+            line = rest[0] if rest else b""
+        if prefix in line:
+            words = line.split()
+            found += [word for word in words if word.startswith(prefix)]
+            line = b" ".join(word for word in words if not word.startswith(prefix))
+        if found or line.strip():
+            yield Example(line, tuple(word[len(prefix):].decode() for word in found), str(path), number)
+
+
+def _labels(value: Any, layout: Layout) -> list[str]:
+    if isinstance(value, list):
+        return [each for one in value for each in _labels(one, layout)]
+    text = "" if value is None else str(value)
+    parts = [text] if layout.separator is None else text.split(layout.separator)
+    return [part.strip().removeprefix(layout.prefix) for part in parts if part.strip()]
+
+
+def _table(path: Path, delimiter: str, layout: Layout, need_labels: bool) -> Iterator[Row]:
+    text = (line.decode() + "\n" for _, line in lines(path, size=SIZE, errors=layout.errors))
+    csv.field_size_limit(2**31 - 1)
+    plain = delimiter == "\t"  # quotes are ordinary characters there
+    rows = csv.reader(text, delimiter=delimiter, quoting=csv.QUOTE_NONE if plain else csv.QUOTE_MINIMAL,
+                      strict=not plain)
+    wanted = [layout.label, layout.text]
+    columns: list[int | None] | None = None
+    if all(name.isdecimal() for name in wanted):
+        columns = [int(name) - 1 for name in wanted]
+    first = 1
+    try:
+        for row in rows:
+            if columns is None:
+                columns = [_position(row, name, path, asked=need_labels or name == layout.text) for name in wanted]
+            elif row:
+                label, text_cell = _cells(row, columns, path, first)
+                yield first, label, text_cell
+            first = rows.line_num + 1
+    except csv.Error as error:
+        raise DataError(f"{path}: line {first}: not a row of a table ({error}).") from None
+
+
+def _position(header: Sequence[str], name: str, path: Path, *, asked: bool) -> int | None:
+    if name.isdecimal():
+        return int(name) - 1
+    if name in header:
+        return list(header).index(name)
+    if not asked:
+        return None
+    raise DataError(f"{path}: line 1: no column {name!r}.{did_you_mean(name, [each[:24] for each in header[:24]])} Set "
+                    "model.labels.field and text.field; numbers, from 1, take the columns of a table without header.")
+
+
+def _cells(row: Sequence[str], columns: Sequence[int | None], path: Path, line: int) -> list[str | None]:
+    most = max(column for column in columns if column is not None)
+    if most >= len(row):
+        raise DataError(f"{path}: line {line}: {len(row)} columns, expected at least {most + 1}.")
+    return [None if column is None else row[column] for column in columns]
+
+
+def _records(path: Path, layout: Layout, need_labels: bool) -> Iterator[Row]:
+    for number, line in lines(path, size=SIZE, errors=layout.errors):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            raise DataError(f"{path}: line {number}: not JSON ({error}), expected one object a line.") from None
+        wanted = [layout.text, layout.label] if need_labels else [layout.text]
+        missing = [name for name in wanted if not isinstance(record, dict) or name not in record]
+        if missing:
+            raise DataError(f"{path}: line {number}: no field {missing[0]!r}. Set model.labels.field and text.field.")
+        yield number, record.get(layout.label), record[layout.text]
+
+
+def _expected(source: FileSource, layout: Layout) -> str:
+    if source.format == ".txt":
+        return f"a word that begins with {layout.prefix!r} (model.labels.prefix)"
+    return f"one in the field {layout.label!r} (model.labels.field)"
+
+
+def layout_of(text: TextOptions, labels: Any) -> Layout:
+    """From a recipe's sections `text` and `model.labels`."""
+    return Layout(labels.prefix, labels.field, text.field, labels.separator, text.errors)

@@ -1,0 +1,94 @@
+"""A trained text classifier: from texts to labels with their probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from chainrule.classifying.features import JIT_PAYS_FROM, Bags, Features
+from chainrule.classifying.plain import hidden_of, log_chances
+from chainrule.errors import OptionError
+from chainrule.threads import cores, frozen, side_by_side
+from chainrule.vectors.huffman import Tree
+
+TEXTS = 20_000  # read at a time
+
+
+class Rows(Protocol):
+    """The input table, whole or quantized."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, rows: np.ndarray) -> np.ndarray:
+        """(R, D) of these rows."""
+        ...
+
+
+@dataclass(frozen=True)
+class TextClassifier:
+    """p(label | text) from h, the mean of the text's features; Joulin et al. 2016, arXiv:1607.01759."""
+
+    labels: Sequence[str]
+    features: Features
+    inputs: Rows
+    outputs: np.ndarray
+    loss: str
+    tree: Tree
+
+    def probabilities(self, texts: Sequence[str | bytes]) -> np.ndarray:
+        """(texts, labels); a row sums to 1, but for one_vs_all, where each label has its own probability."""
+        data = [each if isinstance(each, bytes) else each.encode(errors="replace") for each in texts]
+        data = [each.replace(b"\n", b" ") for each in data]
+        pieces = [self._chances(data[low : low + TEXTS]) for low in range(0, len(data), TEXTS)]
+        return np.concatenate(pieces) if pieces else np.zeros((0, len(self.labels)), np.float32)
+
+    def predict(self, texts: Sequence[str | bytes], *, top: int = 1) -> list[list[tuple[str, float]]]:
+        """For each text the `top` likeliest labels with their probabilities, likeliest first."""
+        if isinstance(texts, str | bytes):
+            texts = [texts]
+        if top < 1:
+            raise OptionError("top", top, "at least 1")
+        chances = self.probabilities(texts)
+        best = np.argsort(-chances, axis=1, kind="stable")[:, :top]
+        return [[(self.labels[c], float(chances[text, c])) for c in row] for text, row in enumerate(best.tolist())]
+
+    def hidden(self, texts: Sequence[bytes]) -> np.ndarray:
+        """(texts, D): the mean of each text's rows; what fastText calls the vector of a sentence."""
+        bags = self.features.bags(texts)
+        if isinstance(self.inputs, np.ndarray):
+            return means(self.inputs, bags)
+        used, where = np.unique(bags.members, return_inverse=True)
+        return means(self.inputs[used], Bags(bags.starts, where.astype(np.int32), bags.weights, bags.sizes))
+
+    def _chances(self, texts: Sequence[bytes]) -> np.ndarray:
+        return np.exp(log_chances(self.hidden(texts), self.outputs, self.loss, self.tree))
+
+
+def means(table: np.ndarray, bags: Bags) -> np.ndarray:
+    """(texts, D): the mean of the rows of each bag; a bag without any is zero."""
+    found = np.zeros((len(bags), table.shape[1]), np.float32)
+    if len(bags.members) * table.shape[1] < 8 * JIT_PAYS_FROM:
+        for text, (low, high) in enumerate(zip(bags.starts[:-1], bags.starts[1:], strict=True)):
+            if high > low:
+                found[text] = hidden_of(table, bags.members[low:high], bags.weights[low:high], bags.sizes[text])
+        return found
+    from chainrule.kernels.classifier_training import all_means
+
+    rows = frozen(np.ascontiguousarray(table))
+    all_means(rows, bags.starts, bags.members, bags.weights, bags.sizes, 0, 0, found)  # compiles
+    side_by_side(lambda part: all_means(rows, bags.starts, bags.members, bags.weights, bags.sizes, *part, found),
+                 _parts(len(bags), cores()))
+    return found
+
+
+def _parts(size: int, count: int) -> Iterator[tuple[int, int]]:
+    edges = np.linspace(0, size, count + 1).astype(int).tolist()
+    yield from zip(edges[:-1], edges[1:], strict=True)
+
+
+def label_ids(labels: Sequence[str]) -> Mapping[str, int]:
+    """The number of each label."""
+    return {label: number for number, label in enumerate(labels)}

@@ -1,0 +1,51 @@
+"""`chainrule predict RUN FILE`: the likeliest labels of texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from chainrule.cli.console import Json, emit, table
+
+
+def predict(
+    run: Annotated[Path, typer.Argument(help="A run folder with a text classifier.")],
+    file: Annotated[str, typer.Argument(help="Texts: one a line, or a table; - is standard input.")],
+    top: Annotated[int, typer.Option(min=1, help="How many labels for each text.")] = 1,
+    json: Json = False,
+) -> None:
+    """Name the likeliest labels of each text, with their probabilities.
+
+    Labels that stand in the file are not read.
+
+    Examples:
+
+        chainrule predict runs/topics news.txt --top 3
+        echo "a dull film" | chainrule predict runs/reviews - --json
+    """
+    from chainrule.classifying.labeled import examples, layout_of
+    from chainrule.cli.piped import as_file, named
+    from chainrule.protocols import Classifier
+    from chainrule.runs import load
+    from chainrule.text.corpora import open_corpus
+
+    loaded = load(run)
+    model: Any = loaded.offering(Classifier, "predict")
+    recipe: Any = loaded.recipe
+    with as_file(file) as name:
+        layout = layout_of(recipe.text, recipe.model.labels)
+        found = list(examples(open_corpus(name, recipe.text).sources, layout, need_labels=False))
+    best = model.predict([each.text for each in found], top=top)
+    rows = [{"line": each.line, "labels": [{"label": label, "probability": p} for label, p in own]}
+            for each, own in zip(found, best, strict=True)]
+    emit({"run": str(run), "file": named(file), "texts": rows}, json, _show)
+
+
+def _show(found: dict[str, Any]) -> None:
+    """A row for each text: its line, then labels with their probabilities."""
+    most = max((len(row["labels"]) for row in found["texts"]), default=1)
+    table(["line", *["label", "probability"] * most], [
+        (row["line"], *(cell for each in row["labels"] for cell in (each["label"], f"{each['probability']:.4f}")))
+        for row in found["texts"]])

@@ -1,0 +1,101 @@
+"""Learning: the steps are gradients, the kernel takes the same steps, and probabilities sum to one."""
+
+import numpy as np
+import pytest
+
+from chainrule.classifying import plain
+from chainrule.classifying.features import Bags, Shape, learn_features
+from chainrule.classifying.learning import LOSSES, Targets, fresh, learn
+from chainrule.vectors.plan import Plan
+
+R, D, C = 7, 5, 3
+COUNTS = np.array([5, 2, 9])
+ROWS, WEIGHTS, SIZE = np.array([1, 4, 6]), np.array([2.0, 1.0, 1.0]), 5.0  # one feature of five is a row of zeros
+
+
+def toy(loss, seed=0):
+    rng = np.random.default_rng(seed)
+    tree = Targets(np.zeros(0), np.zeros(0), COUNTS).tree(loss)
+    return rng.normal(size=(R, D)), rng.normal(size=(C - (loss == "hierarchical_softmax"), D)), tree
+
+
+@pytest.mark.parametrize("label", range(C))
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_step_follows_the_gradient(loss, label):
+    """Central differences of −ln p at every parameter."""
+    inputs, outputs, tree = toy(loss)
+
+    def value(inputs, outputs):
+        return plain.loss_of(plain.hidden_of(inputs, ROWS, WEIGHTS, SIZE), outputs, label, loss, tree)
+
+    stepped = inputs.copy(), outputs.copy()
+    plain.step(*stepped, (ROWS, WEIGHTS, SIZE), label, 1.0, loss, tree)
+    for which, table in enumerate((inputs, outputs)):
+        slope = np.zeros_like(table)
+        for place in np.ndindex(*table.shape):
+            sides = []
+            for gap in (1e-6, -1e-6):
+                moved = [inputs.copy(), outputs.copy()]
+                moved[which][place] += gap
+                sides.append(value(*moved))
+            slope[place] = (sides[0] - sides[1]) / 2e-6
+        np.testing.assert_allclose(stepped[which] - table, -slope, atol=1e-8)
+
+
+@pytest.mark.parametrize("loss", LOSSES[:2])
+def test_probabilities_sum_to_one(loss):
+    _, outputs, tree = toy(loss)
+    hidden = np.random.default_rng(1).normal(size=(11, D)) * 5
+    np.testing.assert_allclose(np.exp(plain.log_chances(hidden, outputs, loss, tree)).sum(-1), 1, atol=1e-12)
+
+
+def test_the_trees_probabilities_are_products_along_the_way():
+    _, outputs, tree = toy("hierarchical_softmax")
+    hidden = np.random.default_rng(1).normal(size=D)
+    for label in range(C):
+        way = range(tree.starts[label], tree.starts[label + 1])
+        signs = [1 - 2 * int(tree.codes[n]) for n in way]
+        expected = np.prod([1 / (1 + np.exp(-sign * outputs[tree.nodes[n]] @ hidden))
+                            for sign, n in zip(signs, way, strict=True)])
+        found = plain.log_chances(hidden, outputs, "hierarchical_softmax", tree)[label]
+        assert np.exp(found) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_kernel_learns_as_plain_steps_do(loss):
+    rng = np.random.default_rng(2)
+    texts = [b" ".join(rng.choice([b"a", b"b", b"c", b"d", b"e"], rng.integers(1, 9))) for _ in range(40)]
+    features, bags, _ = learn_features(texts, Shape(2, bucket=50), min_count=1, size=None)
+    labels = rng.integers(C, size=len(texts)).astype(np.int32)
+    targets = Targets(np.arange(len(texts) + 1), labels, np.bincount(labels, minlength=C))
+    plan = Plan(dimension=D, epochs=3, alpha=0.5, threads=1, seed=3)
+    inputs, outputs = fresh(features.rows, C - (loss == "hierarchical_softmax"), plan)
+    assert np.abs(inputs).max() <= 1 / D and not inputs[:, D:].any() and inputs[:, :D].std() > 0.5 / D
+    slow = inputs.astype(float), outputs.astype(float)
+    learn(bags, targets, plan, loss, inputs, outputs)
+    _slowly(*slow, bags, targets, plan, loss)
+    np.testing.assert_allclose(inputs, slow[0], atol=2e-5)
+    np.testing.assert_allclose(outputs, slow[1], atol=2e-5)
+    assert np.abs(outputs).max() > 0.1
+
+
+def _slowly(inputs, outputs, bags: Bags, targets, plan, loss):
+    total, done = bags.sizes.sum() * plan.epochs, 0.0
+    for _ in range(plan.epochs):
+        for text in range(len(bags)):
+            own = slice(bags.starts[text], bags.starts[text + 1])
+            alpha = plan.alpha * (1 - done / total)
+            bag = bags.members[own], bags.weights[own].astype(float), bags.sizes[text]
+            plain.step(inputs, outputs, bag, targets.labels[text], alpha, loss, targets.tree(loss))
+            done += bags.sizes[text]
+
+
+def test_one_of_several_labels_is_drawn_at_random():
+    """A text with two labels is taught both, each about half of the time."""
+    _, bags, _ = learn_features([b"a"] * 400, Shape(), min_count=1, size=None)
+    targets = Targets(np.arange(0, 801, 2), np.tile(np.array([0, 1], np.int32), 400), np.array([400, 400, 1]))
+    plan = Plan(dimension=D, epochs=5, alpha=0.5, threads=1)
+    inputs, outputs = fresh(2, C, plan)
+    learn(bags, targets, plan, "softmax", inputs, outputs)
+    chances = np.exp(plain.log_chances(inputs.mean(0), outputs, "softmax", targets.tree("softmax")))
+    assert chances[2] < 0.05 and abs(chances[0] - chances[1]) < 0.2

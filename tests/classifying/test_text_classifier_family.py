@@ -1,0 +1,141 @@
+"""The text classifier from the command's point of view: runs, predictions, quantization, seeds, mistakes."""
+
+import numpy as np
+import pytest
+
+import chainrule
+from chainrule.errors import DataError, OptionError, UsageError
+
+QUICK = ["model.dimension=10", "training.lr=1.0", "training.threads=1"]
+LOSSES = ["softmax", "hierarchical_softmax", "one_vs_all"]
+
+
+@pytest.fixture(scope="module")
+def trained(kinds_folder):
+    out = kinds_folder / "run"
+    chainrule.train("text-classifier", kinds_folder / "train.txt", out, overrides=[*QUICK, "model.word_ngrams=2"])
+    return chainrule.load(out)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("ending", ["txt", "csv", "tsv"])
+def test_a_classifier_learns_what_is_what(ending, loss, kinds_folder, tmp_path):
+    report = chainrule.train("text-classifier", kinds_folder / f"train.{ending}", tmp_path / "run",
+                             overrides=[*QUICK, f"model.loss={loss}"])
+    assert report["labels"] == 2 and report["texts"] == 400
+    found = chainrule.evaluate(tmp_path / "run", kinds_folder / f"test.{ending}")
+    assert found["accuracy"] == found["precision"] == found["recall"] > 0.85
+    assert found["examples"] == 100 and sum(row["correct"] for row in found["per_label"].values()) == round(
+        100 * found["accuracy"])
+    best = chainrule.predict(tmp_path / "run", ["the horse is old", "the hammer is old"], top=2)
+    assert [row[0][0] for row in best] == ["beast", "tool"] and all(len(row) == 2 for row in best)
+
+
+@pytest.mark.parametrize("loss", LOSSES[:2])
+def test_probabilities_of_a_run_sum_to_one(loss, kinds_folder, tmp_path):
+    chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "run", overrides=[
+        *QUICK, f"model.loss={loss}", "model.word_ngrams=2", "model.min_n=2", "model.max_n=3", "model.bucket=500"])
+    chances = chainrule.load(tmp_path / "run").model.probabilities(["the horse", "", "日本語 unseen", "a\nb"])
+    np.testing.assert_allclose(chances.sum(1), 1, atol=1e-6)
+    assert chances.shape == (4, 2)
+
+
+def test_many_texts_at_once_are_predicted_as_one_by_one(trained, monkeypatch):
+    texts = [f"the {noun} is {n}" for noun in ("horse", "saw", "unseen") for n in range(30)]
+    one_by_one = trained.model.probabilities(texts)
+    for name in ("features", "model"):
+        monkeypatch.setattr(f"chainrule.classifying.{name}.JIT_PAYS_FROM", 0)
+    monkeypatch.setattr("chainrule.classifying.model.TEXTS", 32)
+    np.testing.assert_allclose(trained.model.probabilities(texts), one_by_one, atol=1e-6)
+
+
+def test_a_quantized_run_predicts_nearly_the_same(kinds_folder, tmp_path):
+    chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "large", overrides=[
+        *QUICK, "model.dimension=32", "model.word_ngrams=5", "model.min_n=2", "model.max_n=5"])
+    trained = chainrule.load(tmp_path / "large")
+    done = chainrule.quantize(trained, tmp_path / "small")
+    small = chainrule.load(tmp_path / "small")
+    assert done["bytes"] == sum(each.stat().st_size for each in (tmp_path / "small").iterdir())
+    assert small.recipe.model.quantized and (tmp_path / "small" / "model.safetensors").stat().st_size < (
+        trained.path / "model.safetensors").stat().st_size
+    texts = [line.partition(" ")[2] for line in (kinds_folder / "test.txt").read_text().splitlines()]
+    np.testing.assert_allclose(small.model.probabilities(texts), trained.model.probabilities(texts), atol=0.05)
+    assert trained.model.features.rows > 1000  # more than there are centroids: rows are not kept exactly
+    with pytest.raises(OptionError, match="quantized already"):
+        chainrule.quantize(small, tmp_path / "smaller")
+
+
+def test_a_cutoff_keeps_what_matters(trained, kinds_folder, tmp_path):
+    done = chainrule.quantize(trained, tmp_path / "tiny", cutoff=40)
+    assert done["features"] == 40 < done["features_before"]
+    tiny = chainrule.load(tmp_path / "tiny")
+    assert tiny.model.features.rows == len(tiny.model.inputs) == 40
+    assert chainrule.evaluate(tiny, kinds_folder / "test.txt")["accuracy"] > 0.85
+
+
+def test_one_thread_and_a_seed_give_the_same_bytes(kinds_folder, tmp_path):
+    for name, seed in (("one", 1), ("same", 1), ("other", 2)):
+        chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / name,
+                        overrides=[*QUICK, f"seed={seed}", "model.word_ngrams=2"])
+    one, same, other = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("one", "same", "other"))
+    assert one == same and one != other
+
+
+def test_many_threads_learn_as_well(kinds_folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("chainrule.classifying.learning.CHUNK", 100)
+    chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "run",
+                    overrides=[*QUICK[:2], "training.threads=3"])
+    assert chainrule.evaluate(tmp_path / "run", kinds_folder / "test.txt")["accuracy"] > 0.85
+
+
+def test_a_file_that_is_sorted_by_label_does_no_harm(kinds_folder, tmp_path):
+    lines = sorted((kinds_folder / "train.txt").read_text().splitlines(keepends=True))
+    (tmp_path / "sorted.txt").write_text("".join(lines))
+    chainrule.train("text-classifier", tmp_path / "sorted.txt", tmp_path / "run", overrides=QUICK)
+    assert chainrule.evaluate(tmp_path / "run", kinds_folder / "test.txt")["accuracy"] > 0.85
+
+
+def test_several_labels_are_measured_by_precision_and_recall(tmp_path):
+    (tmp_path / "both.txt").write_text("__label__red __label__round apple\n__label__round ball\n" * 50)
+    chainrule.train("text-classifier", tmp_path / "both.txt", tmp_path / "run",
+                    overrides=[*QUICK, "model.loss=one_vs_all", "training.epochs=20"])
+    model = chainrule.load(tmp_path / "run").model
+    chances = model.probabilities(["apple", "ball"])[:, [model.labels.index("red"), model.labels.index("round")]]
+    assert (chances[0] > 0.7).all() and chances[1, 0] < 0.3
+    (tmp_path / "test.txt").write_text("__label__red __label__round apple\n__label__green ball\n")
+    found = chainrule.evaluate(tmp_path / "run", tmp_path / "test.txt")
+    assert (found["precision"], found["recall"], found["unknown_labels"]) == (0.5, 1 / 3, 1)
+
+
+def test_the_same_accuracy_and_labels_as_fasttext(kinds_folder, trained):
+    fasttext = pytest.importorskip("fasttext")
+    peer = fasttext.train_supervised(str(kinds_folder / "train.txt"), lr=1.0, dim=10, wordNgrams=2, thread=1, verbose=0)
+    _, precision, recall = peer.test(str(kinds_folder / "test.txt"))
+    found = chainrule.evaluate(trained, kinds_folder / "test.txt")
+    assert abs(found["precision"] - precision) <= 0.03 and found["recall"] == found["precision"]
+
+
+@pytest.mark.parametrize(("text", "overrides", "error", "message"), [
+    ("__label__x one\n__label__x two\n", [], DataError, "a.txt: only one label, 'x', expected at least 2"),
+    ("\n\n", [], DataError, "a.txt: no text with a label"),
+    ("__label__x one\n__label__y two\n", ["model.min_n=3", "model.max_n=2"], OptionError, "model.min_n = 3, exp"),
+    ("__label__x one\n__label__y two\n", ["tokenizer.name=bytes"], OptionError, "tokenizer.name = 'bytes', expected"),
+    ("__label__x one\n__label__y two\n", ["split.valid=0.5"], UsageError, "not validated while it trains"),
+    ("__label__x one\n__label__y two\n", ["model.quantized=true"], OptionError, "Train first, then: chainrule"),
+])
+def test_what_cannot_be_learned_is_one_clear_line(tmp_path, text, overrides, error, message):
+    (tmp_path / "a.txt").write_text(text)
+    with pytest.raises(error, match=message) as caught:
+        chainrule.train("text-classifier", tmp_path / "a.txt", tmp_path / "run", overrides=overrides)
+    assert "\n" not in str(caught.value) and not (tmp_path / "run").exists()
+
+
+def test_verbs_of_other_models_say_what_the_run_holds(trained, tmp_path):
+    for verb in (lambda: chainrule.generate(trained), lambda: chainrule.score(trained, ["a"]),
+                 lambda: chainrule.inspect(trained, "pydoc"), lambda: trained.vectors):
+        with pytest.raises(UsageError, match="holds a text classifier; .* needs"):
+            verb()
+    (tmp_path / "text.txt").write_text("a b c\n")
+    chainrule.train("ngram", tmp_path / "text.txt", tmp_path / "ngram", overrides=["model.order=2"])
+    with pytest.raises(UsageError, match="holds a language model; predict needs a text classifier"):
+        chainrule.predict(tmp_path / "ngram", ["a"])

@@ -1,0 +1,79 @@
+"""chainrule predict and quantize on the command line: what they print, and what they refuse."""
+
+import json
+
+import pytest
+
+from chainrule.cli.app import main
+
+WORDS = ["model.dimension=8", "training.lr=1", "training.epochs=50", "training.threads=1"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("predict")
+    (folder / "train.txt").write_text("__label__up rising tall\n__label__down falling low\n__label__side left\n" * 20)
+    (folder / "new.txt").write_text("rising\n__label__up low low\n\nleft\n")
+    (folder / "new.csv").write_text("id,text\n7,falling\n8,tall\n")
+    data, out = str(folder / "train.txt"), str(folder / "run")
+    assert run(["train", "text-classifier", "--data", data, "--out", out, *WORDS]) == 0
+    return folder
+
+
+def run(args):
+    with pytest.raises(SystemExit) as ended:
+        main(args)
+    return ended.value.code
+
+
+def said(capsys, *args):
+    code = run(list(map(str, args)))
+    found = capsys.readouterr()
+    return code, found.out, found.err
+
+
+def test_every_line_gets_its_likeliest_labels(folder, capsys):
+    capsys.readouterr()
+    code, out, _ = said(capsys, "predict", folder / "run", folder / "new.txt", "--top", 2, "--json")
+    rows = json.loads(out)["texts"]
+    assert code == 0 and [row["line"] for row in rows] == [1, 2, 4]
+    assert [row["labels"][0]["label"] for row in rows] == ["up", "down", "side"]
+    assert all(row["labels"][0]["probability"] > row["labels"][1]["probability"] for row in rows)
+    _, out, _ = said(capsys, "predict", folder / "run", folder / "new.txt")
+    assert [line.split()[:2] for line in out.splitlines()] == [["line", "label"], ["1", "up"], ["2", "down"],
+                                                               ["4", "side"]]
+
+
+def test_a_table_needs_no_labels(folder, capsys):
+    _, out, _ = said(capsys, "predict", folder / "run", folder / "new.csv", "--json")
+    assert [(row["line"], row["labels"][0]["label"]) for row in json.loads(out)["texts"]] == [(2, "down"), (3, "up")]
+
+
+def test_figures_of_an_evaluation_are_shown_by_label(folder, capsys):
+    code, out, _ = said(capsys, "evaluate", folder / "run", "--data", folder / "train.txt")
+    assert code == 0 and "accuracy        1.0000" in out
+    assert [line.split()[:4] for line in out.splitlines()[-3:]] == [[name, "20", "20", "20"]
+                                                                    for name in ("down", "side", "up")]
+
+
+def test_a_quantized_run_says_its_size(folder, capsys):
+    code, out, _ = said(capsys, "quantize", folder / "run", "--out", folder / "small")
+    assert code == 0 and "bytes, no smaller than" in out and "6 of 6 features" in out
+    code, _, err = said(capsys, "quantize", folder / "run", "--out", folder / "small")
+    assert code == 1 and "there is a run already" in err
+    again = "--out", folder / "small", "--force", "--cutoff", 3, "--json"
+    _, out, _ = said(capsys, "quantize", folder / "run", *again)
+    assert json.loads(out)["features"] == 3
+
+
+@pytest.mark.parametrize(("args", "message"), [
+    (["generate", "RUN", "--prompt", "a"], "holds a text classifier; generate needs a language model."),
+    (["neighbors", "RUN", "a"], "holds a text classifier; neighbors needs word vectors."),
+    (["evaluate", "RUN", "--data", "TRAIN", "--by-order"], "--by-order needs a language model."),
+    (["predict", "RUN", "nothing.txt"], "nothing.txt: no such file"),
+    (["quantize", "RUN", "--out", "OUT", "--piece", "9"], "--piece = 9, expected 1 to the dimension, 8."),
+])
+def test_a_mistake_is_one_line(folder, capsys, args, message):
+    names = {"RUN": folder / "run", "TRAIN": folder / "train.txt", "OUT": folder / "none"}
+    code, out, err = said(capsys, *(names.get(word, word) for word in args))
+    assert code in (1, 2) and not out and message in err and err.count("\n") == 1
