@@ -92,7 +92,9 @@ def _train(task: Mapping[str, Any], train: Any, held_out: Any, out: Path) -> Non
     job = Job(recipe, corpus, valid, existing_parent(out), out=out, force=True, show=_Now())
     family: Any = find("families", recipe.family)
     trained = family.train(job)
-    report = {"trial": task["identity"], "peak_memory": peak_memory(), **trained.report}
+    report = {"trial": task["identity"], **trained.report}
+    if not on_gpu():
+        report["peak_memory"] = peak_memory()
     finish(replace(job, valid=None), replace(trained, report=report), out, force=True)
 
 
@@ -121,8 +123,19 @@ def learns_from_validation(recipe: Any) -> bool:
     return smoothing is not None and smoothing["name"] == "jelinek_mercer"
 
 
+def on_gpu() -> bool:
+    """Whether torch has computed on a GPU, whose memory the family then reports."""
+    torch: Any = sys.modules.get("torch")
+    return torch is not None and torch.cuda.is_initialized()
+
+
 def peak_memory() -> int:
-    """Bytes that this process has had at most."""
+    """Bytes that this process has had at most; Linux' `getrusage` would count the process that started it, too."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        for line in status.read_text(encoding="utf-8").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 

@@ -159,6 +159,12 @@ def test_a_folder_of_something_else_is_left_alone(corpus, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["precious.txt"]
 
 
+def test_the_memory_of_a_training_is_its_own(corpus, tmp_path):
+    ballast = bytearray(b"x") * (600 << 20)  # what the parent holds is not the child's
+    report = compare(["ngram"], corpus, tmp_path / "report")
+    assert 30 << 20 < rows(report)["ngram"]["measured"]["peak_memory"] < 400 << 20 < len(ballast)
+
+
 def test_tokens_that_lose_text_are_marked(corpus, tmp_path):
     report = compare(["ngram", "ngram-bytes"], corpus, tmp_path / "own", terms=Terms(tokenizer="own"))
     found = rows(report)
