@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
+
+from chainrule.kernels.vectors_wide import fetch_line
 
 CLIP, STEPS = 8, 256  # the table of the logistic function reaches from −CLIP to CLIP, with STEPS entries for 1
 ZERO = np.float32(0)
@@ -42,14 +42,6 @@ def inner_products(left, right, rows, columns, out):
             out[i + 1, k], out[i + 1, k + 1], out[i + 1, k + 2], out[i + 1, k + 3] = s10, s11, s12, s13
             out[i + 2, k], out[i + 2, k + 1], out[i + 2, k + 2], out[i + 2, k + 3] = s20, s21, s22, s23
             out[i + 3, k], out[i + 3, k + 1], out[i + 3, k + 2], out[i + 3, k + 3] = s30, s31, s32, s33
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def add_four(out, row, table, first, w0, w1, w2, w3):
-    """out[row] += Σ w_i table[first + i]; one row is written, so the compiler can make it wide."""
-    for d in range(out.shape[1]):
-        out[row, d] += (w0 * table[first, d] + w1 * table[first + 1, d]
-                        + w2 * table[first + 2, d] + w3 * table[first + 3, d])
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -97,24 +89,17 @@ def clear(out, first, last):
 
 
 @njit(cache=True, nogil=True)
+def address(table, row):
+    """Where a row of float32 begins in memory."""
+    return np.uintp(table.ctypes.data) + np.uintp(row) * np.uintp(4 * table.shape[1])
+
+
+@njit(cache=True, nogil=True)
 def rows_of(count, width):
     """(count, width) zeros that begin at a cache line: wide loads from it then never need two lines."""
     memory = np.zeros(count * width + 16, np.float32)
     start = (-memory.ctypes.data % 64) // 4
     return memory[start:start + count * width].reshape(count, width)
-
-
-@intrinsic
-def fetch_line(context, address):
-    """Asks for the cache line at an address, without waiting for it."""
-    def generate(context, builder, signature, given):
-        pointer = builder.inttoptr(given[0], ir.IntType(8).as_pointer())
-        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer()] + [ir.IntType(32)] * 3)
-        function = builder.module.declare_intrinsic("llvm.prefetch", [ir.IntType(8).as_pointer()], kind)
-        builder.call(function, [pointer, *(ir.IntType(32)(n) for n in (0, 3, 1))])
-        return context.get_dummy_value()
-
-    return types.void(types.uintp), generate
 
 
 @njit(cache=True, nogil=True)

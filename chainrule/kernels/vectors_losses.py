@@ -6,15 +6,16 @@ import numpy as np
 from numba import njit
 
 from chainrule.kernels.vectors_blocks import (
-    add_four,
     add_products,
     add_row,
+    address,
     clear,
     copy_row,
     inner_product,
     inner_products,
     logistic,
 )
+from chainrule.kernels.vectors_wide import teach_four
 
 ZERO, ONE, FIRST = np.float32(0), np.float32(1), np.int64(0)
 
@@ -54,15 +55,8 @@ def pull_together(hidden, i, targets, low, high, own, alpha, table, change, targ
         g1 = ZERO if j + 1 == own else alpha * (ONE - logistic(table, s1))
         g2 = ZERO if j + 2 == own or j + 2 >= high else alpha * (ONE - logistic(table, s2))
         g3 = ZERO if j + 3 == own or j + 3 >= high else alpha * (ONE - logistic(table, s3))
-        add_four(change, i, targets, j, g0, g1, g2, g3)
-        if g0 != ZERO:
-            add_row(target_change, j, hidden, i, g0)
-        if g1 != ZERO:
-            add_row(target_change, j + 1, hidden, i, g1)
-        if g2 != ZERO:
-            add_row(target_change, j + 2, hidden, i, g2)
-        if g3 != ZERO:
-            add_row(target_change, j + 3, hidden, i, g3)
+        teach_four(address(hidden, i), address(change, i),  # type: ignore[call-arg]
+                   address(targets, j), address(target_change, j), np.uintp(hidden.shape[1]), g0, g1, g2, g3)
         j += 4
     if j < high and j != own:
         g = alpha * (ONE - logistic(table, inner_product(hidden, i, targets, j)))

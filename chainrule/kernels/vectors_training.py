@@ -9,13 +9,23 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from chainrule.kernels.vectors_blocks import add_row, clear, copy_row, fetch_rows, gather, rows_of, scatter
+from chainrule.kernels.vectors_blocks import (
+    add_row,
+    clear,
+    copy_row,
+    fetch_rows,
+    gather,
+    inner_product,
+    logistic,
+    rows_of,
+    scatter,
+)
 from chainrule.kernels.vectors_losses import down_the_tree, pull_together, push_apart, whole_softmax
 from chainrule.kernels.vectors_reading import draw, read_words
 
 NEGATIVE_SAMPLING, HIERARCHICAL_SOFTMAX, SOFTMAX = 0, 1, 2
 NO_BAGS, NO_MEMBERS = np.zeros(0, np.int64), np.zeros(0, np.int32)
-ONE, FIRST, NONE = np.float32(1), np.int64(0), np.int64(-1)
+ONE, FIRST = np.float32(1), np.int64(0)
 
 
 @njit(cache=True, nogil=True)
@@ -53,25 +63,16 @@ def learn_chunk(ids, row_of, keep, window, alpha, seed, from_context, loss, inpu
                 pairs = min(pairs, 1) if from_context else pairs
                 weights[i] = alpha * np.float32(negative) * np.float32(pairs) / np.float32(shared)
             push_apart(hidden, last - first, weights, noise, shared, table, scores, turned, change, noise_change)
-            teach_pairs(outputs, words, lows, highs, first, last, low, high, from_context, alpha, table,
-                        hidden, around, change, around_change)
+            if from_context:
+                teach_centers(outputs, words, lows, highs, first, last, alpha, table, hidden, change, weights)
+            else:
+                teach_around(outputs, words, lows, highs, first, last, low, high, alpha, table, hidden, around, change,
+                             around_change)
             for k in range(shared):
                 add_row(outputs, drawn[k], noise_change, k, ONE)
         else:
-            for i in range(last - first):
-                center = first + i
-                if highs[center] - lows[center] == 1:  # a word alone
-                    continue
-                begin, end = (center, center + 1) if from_context else (lows[center], highs[center])
-                own = -1 if from_context else center - begin
-                if loss == SOFTMAX:
-                    whole_softmax(hidden, i, words[begin:end], own, alpha, outputs, change, logits)
-                else:
-                    for j in range(begin, end):
-                        if j - begin != own:
-                            path = slice(path_starts[words[j]], path_starts[words[j] + 1])
-                            down_the_tree(hidden, i, path_nodes[path], path_codes[path], alpha, table, outputs, change,
-                                          before)
+            teach_whole(loss, outputs, words, lows, highs, first, last, from_context, alpha, table, path_starts,
+                        path_nodes, path_codes, hidden, change, logits, before)
         write_hidden(inputs, bag_starts, bag_members, words, lows, highs, first, last, low, high, from_context,
                      change, around_change)
     return seen
@@ -118,23 +119,48 @@ def divide(table, row, by):
 
 
 @njit(cache=True, nogil=True)
-def teach_pairs(outputs, words, lows, highs, first, last, low, high, from_context, alpha, table, hidden, around, change,
-                around_change):
-    """Skip-gram: every word around a center. CBOW: the center itself."""
-    begin, end = (first, last) if from_context else (low, high)
-    for j in range(begin, end):
-        copy_row(around, j - begin, outputs, words[j])
-    clear(around_change, FIRST, end - begin)
+def teach_around(outputs, words, lows, highs, first, last, low, high, alpha, table, hidden, around, change,
+                 around_change):
+    """Skip-gram: every word around a center."""
+    for j in range(low, high):
+        copy_row(around, j - low, outputs, words[j])
+    clear(around_change, FIRST, high - low)
+    for center in range(first, last):
+        pull_together(hidden, center - first, around, lows[center] - low, highs[center] - low, center - low, alpha,
+                      table, change, around_change)
+    for j in range(low, high):
+        add_row(outputs, words[j], around_change, j - low, ONE)
+
+
+@njit(cache=True, nogil=True)
+def teach_centers(outputs, words, lows, highs, first, last, alpha, table, hidden, change, pulls):
+    """CBOW: the center itself, where there is a word around it."""
+    for i in range(last - first):
+        word = words[first + i]
+        there = highs[first + i] - lows[first + i] > 1
+        pulls[i] = alpha * (ONE - logistic(table, inner_product(hidden, i, outputs, word))) if there else np.float32(0)
+        add_row(change, i, outputs, word, pulls[i])
+    for i in range(last - first):
+        add_row(outputs, words[first + i], hidden, i, pulls[i])
+
+
+@njit(cache=True, nogil=True)
+def teach_whole(loss, outputs, words, lows, highs, first, last, from_context, alpha, table, path_starts, path_nodes,
+                path_codes, hidden, change, logits, before):
+    """Without noise words: the tree or the whole softmax, one center after another."""
     for i in range(last - first):
         center = first + i
-        if from_context:
-            if highs[center] - lows[center] > 1:
-                pull_together(hidden, i, around, i, i + 1, NONE, alpha, table, change, around_change)
-        else:
-            pull_together(hidden, i, around, lows[center] - begin, highs[center] - begin, center - begin, alpha, table,
-                          change, around_change)
-    for j in range(begin, end):
-        add_row(outputs, words[j], around_change, j - begin, ONE)
+        if highs[center] - lows[center] == 1:  # a word alone
+            continue
+        begin, end = (center, center + 1) if from_context else (lows[center], highs[center])
+        own = -1 if from_context else center - begin
+        if loss == SOFTMAX:
+            whole_softmax(hidden, i, words[begin:end], own, alpha, outputs, change, logits)
+            continue
+        for j in range(begin, end):
+            if j - begin != own:
+                path = slice(path_starts[words[j]], path_starts[words[j] + 1])
+                down_the_tree(hidden, i, path_nodes[path], path_codes[path], alpha, table, outputs, change, before)
 
 
 @njit(cache=True, nogil=True)
