@@ -1,0 +1,166 @@
+"""Text classifiers beside fastText, all in one run with the same settings: speed, memory, accuracy, quantized size.
+
+    python benchmarks/classifier.py --data ../shared/data
+
+Every system trains in a process of its own; they take turns, so that a busy moment of the machine hits all alike. Both
+read the same `__label__` files. Seconds are from the file to the trained model in memory, reading included, with
+kernels compiled before; wall and memory are the whole process's, with evaluation. Quantization keeps 100,000 features
+at most, and is not followed by more training.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from measured import measured
+
+from chainrule.cli.console import table
+from chainrule.text.corpora.packing import open_stream
+
+SETS = {"agnews-10k": ("train.tsv.gz", "test.tsv.gz", 0.5), "imdb": ("train.tsv.xz", "test.tsv.xz", 0.1)}  # and lr
+SYSTEMS = ("chainrule", "fastText")
+EPOCHS, DIMENSION, CUTOFF = 5, 100, 100_000
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--data", type=Path, required=True, help="the folder with agnews-10k and imdb")
+    options.add_argument("--sets", nargs="+", default=list(SETS), choices=list(SETS))
+    options.add_argument("--word-ngrams", type=int, nargs="+", default=[1, 2])
+    options.add_argument("--loss", default="softmax", choices=["softmax", "hierarchical_softmax"])
+    options.add_argument("--threads", type=int, default=2)
+    options.add_argument("--seeds", type=int, default=3)
+    options.add_argument("--quantize", action="store_true", help="also the size and accuracy of a quantized model")
+    options.add_argument("--work", nargs=4, metavar=("SYSTEM", "SET", "NGRAMS", "SEED"), help=argparse.SUPPRESS)
+    given = options.parse_args()
+    if given.work:
+        print("RESULT " + json.dumps(work(given, *given.work)))
+        return
+    with tempfile.TemporaryDirectory(prefix="chainrule-bench-") as name:
+        for each in given.sets:
+            prepared(given.data / each, each, Path(name))
+        for each in given.sets:
+            for ngrams in given.word_ngrams:
+                rows = [one_training(given, Path(name), system, each, ngrams, seed)
+                        for seed in range(1, given.seeds + 1) for system in SYSTEMS]
+                summary(each, ngrams, rows)
+
+
+def prepared(folder: Path, name: str, out: Path) -> None:
+    """`__label__x text` a line from `x<tab>text`."""
+    for source, part in zip(SETS[name][:2], ("train", "test"), strict=True):
+        with open_stream(folder / source) as stream, (out / f"{name}.{part}.txt").open("wb") as file:
+            for line in stream.read().splitlines():
+                label, _, text = line.partition(b"\t")
+                file.write(b"__label__" + label + b" " + text + b"\n")
+
+
+def one_training(given: Any, folder: Path, system: str, name: str, ngrams: int, seed: int) -> dict[str, Any]:
+    command = [sys.executable, __file__, "--data", str(folder), "--threads", str(given.threads), "--loss", given.loss,
+               *["--quantize"] * given.quantize, "--work", system, name, str(ngrams), str(seed)]
+    cost = measured(command, env={"OMP_NUM_THREADS": "1"})
+    found = json.loads(next(line for line in cost.output.splitlines() if line.startswith("RESULT "))[7:])
+    row = {"system": system, "set": name, "word_ngrams": ngrams, "seed": seed, **found,
+           "wall_s": round(cost.wall, 2), "peak_mb": cost.memory >> 20}
+    print(json.dumps(row), flush=True)
+    return row
+
+
+def work(given: Any, system: str, name: str, ngrams: str, seed: str) -> dict[str, Any]:
+    train = {"chainrule": ours, "fastText": fasttext}[system]
+    files = [str(Path(given.data) / f"{name}.{part}.txt") for part in ("train", "test")]
+    return train(files, SETS[name][2], int(ngrams), int(seed), given)
+
+
+def ours(files: list[str], lr: float, ngrams: int, seed: int, given: Any) -> dict[str, Any]:
+    import chainrule
+    from chainrule.families.text_classifier import TextClassifierFamily as Family
+    from chainrule.jobs import Job, finish
+    from chainrule.recipe import load_recipe
+    from chainrule.text.corpora import open_corpus
+
+    recipe = load_recipe("text-classifier", [
+        f"model.dimension={DIMENSION}", f"model.word_ngrams={ngrams}", f"model.loss={given.loss}", f"training.lr={lr}",
+        f"training.epochs={EPOCHS}", f"training.threads={given.threads}", f"seed={seed}"])
+    place = Path(tempfile.mkdtemp(dir=Path(files[0]).parent))
+    (place / "few.txt").write_text("__label__x one two\n__label__y three four\n", encoding="utf-8")
+    Family.train(Job(recipe, open_corpus(place / "few.txt"), None, place))  # loads the kernels
+    job = Job(recipe, open_corpus(files[0]), None, place)
+    trained, wall, cpu = timed(lambda: Family.train(job))
+    finish(job, trained, place / "run", force=False)
+    del trained
+    run = chainrule.load(place / "run")
+    chainrule.evaluate(run, files[1])  # loads the kernels
+    score, test, _ = timed(lambda: chainrule.evaluate(run, files[1]))
+    found = {"words": run.report["words"] * EPOCHS, "train_s": wall, "cpu_s": cpu,
+             "learning_s": job.seconds["training"], "test_s": test, "accuracy": score["accuracy"]}
+    if given.quantize:
+        done, found["quantize_s"], _ = timed(lambda: chainrule.quantize(run, place / "small", cutoff=CUTOFF))
+        found |= {"full_mb": done["bytes_before"] / 1e6, "small_mb": done["bytes"] / 1e6}
+        found["small_accuracy"] = chainrule.evaluate(place / "small", files[1])["accuracy"]
+    shutil.rmtree(place)
+    return found
+
+
+def fasttext(files: list[str], lr: float, ngrams: int, seed: int, given: Any) -> dict[str, Any]:
+    """Its seed cannot be set from Python; two threads make every training another."""
+    import fasttext
+
+    loss = {"softmax": "softmax", "hierarchical_softmax": "hs"}[given.loss]
+    net, wall, cpu = timed(lambda: fasttext.train_supervised(
+        files[0], dim=DIMENSION, wordNgrams=ngrams, lr=lr, epoch=EPOCHS, loss=loss, thread=given.threads, verbose=0))
+    with open(files[0], "rb") as file:
+        words = sum(len(line.split()) - 1 for line in file)
+    (_, precision, _), test, _ = timed(lambda: net.test(files[1]))
+    found = {"words": words * EPOCHS, "train_s": wall, "cpu_s": cpu, "test_s": test, "accuracy": precision}
+    if given.quantize:
+        place = Path(tempfile.mkdtemp(dir=Path(files[0]).parent))
+        net.save_model(str(place / "model.bin"))
+        _, found["quantize_s"], _ = timed(lambda: net.quantize(qnorm=True, cutoff=CUTOFF, retrain=False, verbose=0))
+        net.save_model(str(place / "model.ftz"))
+        found["full_mb"] = (place / "model.bin").stat().st_size / 1e6
+        found["small_mb"] = (place / "model.ftz").stat().st_size / 1e6
+        found["small_accuracy"] = net.test(files[1])[1]
+        shutil.rmtree(place)
+    return found
+
+
+def timed(job: Any) -> tuple[Any, float, float]:
+    wall, cpu = time.perf_counter(), time.process_time()
+    found = job()
+    return found, time.perf_counter() - wall, time.process_time() - cpu
+
+
+def summary(name: str, ngrams: int, rows: list[dict[str, Any]]) -> None:
+    """Means and standard errors over the seeds; ratios are of the rounds, each with its peer beside it."""
+    shown = []
+    peer = [row for row in rows if row["system"] == "fastText"]
+    for system in SYSTEMS:
+        mine = [row for row in rows if row["system"] == system]
+        line: list[object] = [system]
+        for key in ("train_s", "cpu_s", "test_s"):
+            ratios = [b[key] / a[key] for a, b in zip(mine, peer, strict=True)]
+            line += [f"{np.mean([row[key] for row in mine]):.2f}", f"{np.mean(ratios):.2f}"]
+        line.append(f"{max(row['peak_mb'] for row in mine):,}")
+        for key in ("accuracy", "small_accuracy"):
+            values = [row[key] for row in mine if key in row]
+            error = np.std(values, ddof=1) / len(values) ** 0.5 if len(values) > 1 else float("nan")
+            line.append(f"{np.mean(values):.4f} ± {error:.4f}" if values else "-")
+        line.append(f"{np.mean([row['small_mb'] for row in mine]):.2f}" if "small_mb" in mine[0] else "-")
+        shown.append(line)
+    print()
+    table([f"{name}, {ngrams}-grams", "train s", "times", "CPU s", "times", "test s", "times", "peak MB", "accuracy",
+           "quantized", "MB"], shown)
+    print(flush=True)
+
+
+if __name__ == "__main__":
+    main()
