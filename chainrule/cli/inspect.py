@@ -10,13 +10,13 @@ import typer
 from chainrule.cli.console import Json
 from chainrule.errors import UsageError
 
-NOTHING = "there is nothing to look at. Try --text FILE, --text-is \"some words\" or --gradients."
+NOTHING = "there is nothing to look at. Try --text FILE, --text-is \"some words\", --gradients or --graph."
 
 
 def inspect(
     what: Annotated[list[str], typer.Argument(metavar="RUN [text.…=VALUE ...]", help="A run folder, and how text is "
                                               "read. For --gradients: run folders, or recipes as training would begin "
-                                              "them, each with its changes.")],
+                                              "them, each with its changes. For --graph: an example's name.")],
     text: Annotated[str | None, typer.Option("--text", "--data", help="The text that is read: a file, glob, folder or "
                                              "built-in corpus; - is standard input.")] = None,
     text_is: Annotated[str | None, typer.Option("--text-is", metavar="TEXT", help="The text itself.")] = None,
@@ -24,7 +24,8 @@ def inspect(
                                                "given.")] = None,
     top: Annotated[int | None, typer.Option(min=1, help="How many of the likeliest tokens are kept at each place; 5 if "
                                             "not given.")] = None,
-    out: Annotated[Path | None, typer.Option(help="A page: FILE.html. Of gradients also a picture: FILE.svg.")] = None,
+    out: Annotated[Path | None, typer.Option(help="A page: FILE.html. Of gradients also a picture: FILE.svg. Of a "
+                                            "graph: FILE.svg, .dot or .mmd (Mermaid).")] = None,
     gradients: Annotated[bool, typer.Option("--gradients", help="Instead: gradient norms by layer and by distance in "
                                             "time, on pydoc if no text is given.")] = False,
     distance: Annotated[int | None, typer.Option(min=1, help="Of gradients: the longest distance, in tokens; 50 if not "
@@ -33,6 +34,8 @@ def inspect(
                                              "not given.")] = None,
     clip: Annotated[float | None, typer.Option(min=0, help="Of gradients: the largest norm that may pass; the recipe's "
                                                "own if not given.")] = None,
+    graph: Annotated[bool, typer.Option("--graph", help="Instead: a computation graph with the value and the gradient "
+                                        "at each node: product, neuron, or any engine module.")] = False,
     json: Json = False,
 ) -> None:
     """Look inside a model: what it expected along a text, and how it came to expect that.
@@ -45,12 +48,22 @@ def inspect(
     With --gradients: of the loss at a token t, the norm of the gradient at what each layer carried d tokens earlier,
     and of each layer's own gradient before and after clipping. Several models are put into one picture.
 
+    With --graph: how the project's own engine computes and differentiates a small example.
+
     Examples:
 
         chainrule inspect runs/ptb5 --text-is "the company said it will"
         chainrule inspect runs/gpt --text held-out.txt --out page.html
         chainrule inspect rnn rnn model.r.gain=3 lstm --gradients --data pydoc --out gradients.svg
+        chainrule inspect neuron --graph --out neuron.svg
     """
+    if graph:
+        from chainrule.cli.graph_shown import show_graph
+
+        _refuse({"--text": text, "--text-is": text_is, "--tokens": tokens, "--top": top, "--distance": distance,
+                 "--rows": rows, "--clip": clip, "--gradients": gradients or None}, "does nothing with --graph")
+        show_graph(what, out=out, json=json)
+        return
     if gradients:
         from chainrule.cli.gradients_shown import show_gradients
 

@@ -15,6 +15,7 @@ HOUSE = [  # from the top; the rooms of one floor may import each other
     {"counting"},
     {"vectors"},
     {"classifying"},
+    {"engine"},  # of the rooms above it imports none
     {"parts"},
     {"models"},
     {"tasks", "training"},
@@ -78,6 +79,12 @@ def test_imports_only_go_up():
                   if module.startswith("chainrule.") and not module.startswith(SCHEMA)
                   and floor_of(module) > here and path not in DOORS]
     assert not below
+
+
+def test_the_engine_stands_on_the_spine_alone():
+    ours = {room_of(module) for path in FILES if room_of(name_of(path)) == "engine"
+            for module in imports_of(path) if module.startswith("chainrule.")}
+    assert ours <= {"engine", "spine", "kernels"}
 
 
 def test_the_schema_that_recipes_use_imports_nothing_of_ours_but_errors():

@@ -1,0 +1,138 @@
+"""Modules: a forward and a backward pass side by side, with the parameters that they use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+
+from chainrule.engine.tensor import KINDS, Array, Parameter, Tensor, taping, tensors
+from chainrule.errors import OptionError, UsageError
+
+
+class Module:
+    """A function with its derivative. One that is new overrides two methods, which see arrays and keep nothing:
+
+    forward(*inputs, *parameters) → (y, memory): the output, and whatever the backward pass will need.
+    backward(dy, memory) → the gradient of each input and parameter in that order: dx = dy · ∂y/∂x, and so on.
+
+    A single gradient need not be a tuple. A gradient may be None (nothing flows there), a function that gives it
+    (called only if somebody wants it), or have the larger shape of a broadcast: it is summed where the graph is walked.
+    With several outputs y and dy are tuples. Parameters are passed in the order in which they were made.
+    """
+
+    training = True
+    own: tuple[Parameter, ...] = ()
+
+    def forward(self, *given: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} has no forward")
+
+    def backward(self, dy: Any, memory: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} has no backward")
+
+    def __call__(self, *given: Any) -> Any:
+        inputs = (*tensors(given), *self.own)
+        y, memory = self.forward(*[each.value for each in inputs])
+        made = not isinstance(y, tuple)
+        node = _made(y if made else _several(y), self, inputs, memory)
+        return node if made else tuple(_made(part, Part(place), (node,), None) for place, part in enumerate(y))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if isinstance(value, Parameter):
+            super().__setattr__("own", tuple(each for each in vars(self).values() if isinstance(each, Parameter)))
+
+    def modules(self) -> Iterator[tuple[str, Module]]:
+        """The modules inside, at any depth, with the way to each: `layers.0.norm`; this one first, as ``."""
+        yield "", self
+        for name, value in vars(self).items():
+            inside = {name: value} if isinstance(value, Module) else {
+                f"{name}.{n}": each for n, each in enumerate(value) if isinstance(each, Module)
+            } if isinstance(value, list | tuple) else {}
+            for way, module in inside.items():
+                yield from ((f"{way}.{rest}".rstrip("."), each) for rest, each in module.modules())
+
+    def named_parameters(self) -> dict[str, Parameter]:
+        """Every parameter once, by the first way that leads to it."""
+        found: dict[str, Parameter] = {}
+        for way, module in self.modules():
+            for name, value in vars(module).items():
+                if isinstance(value, Parameter) and not any(value is each for each in found.values()):
+                    found[f"{way}.{name}".lstrip(".")] = value
+        return found
+
+    def parameters(self) -> list[Parameter]:
+        return list(self.named_parameters().values())
+
+    def clear(self) -> None:
+        """Forgets all gradients."""
+        for parameter in self.parameters():
+            parameter.grad = None
+
+    def train(self, on: bool = True) -> Self:
+        """Says whether this is training: dropout works only then."""
+        for _, module in self.modules():
+            module.training = on
+        return self
+
+    def to(self, kind: Any) -> Self:
+        """All parameters as float32 or float64."""
+        if np.dtype(kind) not in KINDS:
+            raise OptionError(f"{type(self).__name__}.to", str(kind), "float32 or float64")
+        for parameter in self.parameters():
+            parameter.value = parameter.value.astype(kind)
+            parameter.grad = None
+        return self
+
+    def load(self, values: dict[str, Array]) -> None:
+        """Takes every parameter's value by name; names and shapes must be all there."""
+        own = self.named_parameters()
+        if wrong := sorted(set(own) ^ set(values)):
+            raise UsageError(f"{type(self).__name__}: {wrong[0]} is "
+                             f"{'missing' if wrong[0] in own else 'no parameter of it'}. It has {', '.join(own)}.")
+        for name, parameter in own.items():
+            if parameter.shape != values[name].shape:
+                raise UsageError(f"{name} has shape {values[name].shape}, expected {parameter.shape}.")
+        for name, parameter in own.items():
+            parameter.value = np.array(values[name], parameter.value.dtype)
+
+
+class Composite(Module):
+    """A module made of modules: its forward takes and gives tensors, and backward comes by itself."""
+
+    def __call__(self, *given: Any) -> Any:
+        return self.forward(*given)
+
+
+class Part(Module):
+    """One of several outputs; its gradient goes to its place among theirs."""
+
+    def __init__(self, place: int):
+        self.place = place
+
+    def backward(self, dy: Array, memory: None) -> dict[int, Array]:
+        return {self.place: dy}
+
+
+def _made(y: Any, module: Module, inputs: tuple[Tensor, ...], memory: Any) -> Tensor:
+    node = Tensor.__new__(Tensor)
+    node.value = y if type(y) is np.ndarray or type(y) is Several else np.asarray(y)
+    node.grad, node.name = None, ""
+    node.wants = taping() and any(each.wants for each in inputs)
+    if node.wants:
+        node.made_by, node.inputs, node.memory = module, inputs, memory
+        node.depth = 1 + max([each.depth for each in inputs])
+    else:
+        node.made_by, node.inputs, node.memory, node.depth = None, (), None, 0
+    return node
+
+
+class Several(tuple):
+    """The value of a module with several outputs."""
+
+    shape = None
+
+
+def _several(y: tuple[Array, ...]) -> Several:
+    return Several(np.asarray(each) for each in y)

@@ -1,0 +1,3 @@
+"""Functions with their derivatives, one module a file."""
+
+PARTS = "engine module"

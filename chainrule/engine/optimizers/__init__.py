@@ -1,0 +1,3 @@
+"""How gradients change parameters, one optimizer a file."""
+
+PARTS = "engine optimizer"

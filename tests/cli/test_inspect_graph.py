@@ -1,0 +1,46 @@
+"""`chainrule inspect --graph` draws computation graphs, and refuses what it cannot draw in one line."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from chainrule.cli.app import main
+
+
+@pytest.fixture
+def inspect(tmp_path, capfd, monkeypatch):
+    """inspect(words…): what the command prints, in this process."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words, code=0):
+        with pytest.raises(SystemExit) as ended:
+            main(["inspect", *words])
+        assert (ended.value.code or 0) == code
+        return capfd.readouterr()
+    return run
+
+
+def test_a_graph_is_a_table_json_and_a_picture(inspect, tmp_path):
+    assert "Multiply  0 1    -2 " in inspect("neuron", "--graph").out
+    found = json.loads(inspect("product", "--graph", "--json", "--out", "p.svg").out)
+    assert [(node["label"], node["gradient"]) for node in found["nodes"]] == [
+        ("x", "-4"), ("y", "-4"), ("Add", "-4"), ("z", "3"), ("Multiply", "1")]
+    assert found["edges"] == [[0, 2], [1, 2], [2, 4], [3, 4]]
+    ElementTree.parse(tmp_path / "p.svg")
+    inspect("product", "--graph", "--out", "p.dot")
+    inspect("transformer_block", "--graph", "--out", "p.mmd")
+    assert (tmp_path / "p.dot").read_text().startswith("digraph") and "attention.inward.weight" in (
+        tmp_path / "p.mmd").read_text()
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["neurn"], "no computation graph named 'neurn'. Did you mean 'neuron'?"),
+    (["neuron", "product"], "--graph draws one graph, got 2 names"),
+    (["neuron", "--out", "x.png"], "expected a name that ends in .svg, .dot or .mmd"),
+    (["neuron", "--text-is", "a"], "--text-is = a does nothing with --graph"),
+    (["neuron", "--gradients"], "--gradients = True does nothing with --graph"),
+])
+def test_mistakes_of_graphs_are_told_in_one_line(inspect, words, said):
+    shown = inspect(*words, "--graph", code=2).err
+    assert said in shown and shown.count("\n") == 1
