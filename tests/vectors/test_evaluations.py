@@ -22,15 +22,18 @@ def test_analogies_by_section_with_what_is_skipped(grid, tmp_path):
                     "man woman boy girl\n")
     found = evaluate(grid, [path])["files"][str(path)]
     assert found["evaluation"] == "analogies"
-    assert found["sections"]["royal"] == {"asked": 3, "correct": 2, "skipped": 0, "accuracy": pytest.approx(2 / 3)}
-    assert found["sections"]["odd"] == {"asked": 0, "correct": 0, "skipped": 1, "accuracy": None}
+    assert found["sections"]["royal"] == {"asked": 3, "correct": 2, "correct_3cosmul": 2, "skipped": 0,
+                                          "accuracy": pytest.approx(2 / 3), "accuracy_3cosmul": pytest.approx(2 / 3)}
+    assert found["sections"]["odd"] == {"asked": 0, "correct": 0, "correct_3cosmul": 0, "skipped": 1,
+                                        "accuracy": None, "accuracy_3cosmul": None}
     assert (found["asked"], found["correct"], found["skipped"]) == (3, 2, 1)
 
 
-def test_the_tag_of_msr_questions_is_passed_over(grid, tmp_path):
+def test_the_tag_of_msr_questions_is_their_section(grid, tmp_path):
     path = tmp_path / "EN-MSR.txt"
     path.write_text("man woman king NN_NNS queen\n")
-    assert evaluate(grid, [path])["files"][str(path)]["correct"] == 1
+    found = evaluate(grid, [path])["files"][str(path)]
+    assert found["correct"] == 1 and list(found["sections"]) == ["NN_NNS"]
 
 
 def test_likeness_is_spearmans_correlation(grid, tmp_path):

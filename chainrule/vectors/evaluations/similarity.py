@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,60 +15,106 @@ from chainrule.registry import part
 from chainrule.vectors.evaluations._evaluation import numbered_lines, row_of
 from chainrule.vectors.store import Vectors
 
+SEPARATORS = ("\t", ";", ",")  # in this order; otherwise white space
+LEMMA = re.compile(r"-[a-z]$")  # MEN's lemma form: sun-n
+Pair = tuple[str, str, float]
+
 
 @part
 class Similarity:
-    """Pairs of words with people's scores, `word word score` a line: Spearman's ρ of cosines and scores.
+    """Pairs of words with people's scores: Spearman's ρ of cosines and scores, and Pearson's r.
 
     ρ = the correlation of the ranks, ties sharing their mean rank; Spearman 1904. Pairs with unknown words are left out
-    and counted.
+    and counted; where unseen words have vectors of subwords, figures with them follow.
     """
 
     @staticmethod
     def recognizes(path: Path) -> bool:
-        """Lines of two words and a number."""
-        rows = [_fields(line) for _, line in islice(numbered_lines(path), 20)]
-        scored = sum(len(row) >= 3 and _number(row[2]) is not None for row in rows)
-        return scored > 0 and scored >= len(rows) - 1  # the first may be a heading
+        """Two words and later a number in every line but a heading."""
+        rows = [line for _, line in islice(numbered_lines(path), 21)]
+        _, column = _layout(rows)
+        return column is not None
 
     def measure(self, vectors: Vectors, path: Path) -> dict[str, Any]:
-        cosines: list[float] = []
-        scores: list[float] = []
-        skipped = 0
-        for number, line in numbered_lines(path):
-            row = _fields(line)
-            score = _number(row[2]) if len(row) >= 3 else None
-            if score is None:
-                if not scores and not skipped:
-                    continue  # a heading
-                raise DataError(f"{path}: line {number}: {line[:40]!r}, expected two words and a number.")
-            one, other = (row_of(vectors, word) for word in row[:2])
-            if min(one, other) < 0:
-                skipped += 1
-                continue
-            scores.append(score)
-            cosines.append(float(vectors.table[one] @ vectors.table[other] / vectors.norms[one] / vectors.norms[other]))
-        return {"pairs": len(scores), "skipped": skipped, "coverage": len(scores) / max(1, len(scores) + skipped),
-                "spearman": spearman(np.array(cosines), np.array(scores)) if len(scores) > 1 else None}
+        pairs = list(_pairs(path))
+        seen = np.array([min(row_of(vectors, one), row_of(vectors, other)) >= 0 for one, other, _ in pairs], bool)
+        found = _figures(vectors, [pair for pair, known in zip(pairs, seen, strict=True) if known], len(pairs))
+        if vectors.subwords is not None and not seen.all():
+            composed = [pair for pair in pairs if all(_vector(vectors, word) is not None for word in pair[:2])]
+            again = _figures(vectors, composed, len(pairs))
+            found |= {f"{key}_with_subwords": value for key, value in again.items()}
+        return found
 
 
-def spearman(one: np.ndarray, other: np.ndarray) -> float:
+def _figures(vectors: Vectors, pairs: list[Pair], total: int) -> dict[str, Any]:
+    cosines = np.array([vectors.similarity(_vector(vectors, one), _vector(vectors, other)) for one, other, _ in pairs])
+    scores = np.array([score for _, _, score in pairs])
+    return {"pairs": len(pairs), "skipped": total - len(pairs), "coverage": len(pairs) / max(1, total),
+            "spearman": correlation(ranks(cosines), ranks(scores)), "pearson": correlation(cosines, scores)}
+
+
+def _vector(vectors: Vectors, word: str) -> Any:
+    """The word's vector, spelled as it is or in lower case; of subwords, or None, where it was never seen."""
+    row = row_of(vectors, word)
+    if row >= 0:
+        return np.asarray(vectors.table[row])
+    return None if vectors.subwords is None else vectors.subwords.vector(word.lower())
+
+
+def _pairs(path: Path) -> Iterator[Pair]:
+    rows = list(numbered_lines(path))
+    separator, column = _layout([line for _, line in rows[:21]])
+    assert column is not None, "only recognized files are measured"
+    for index, (number, line) in enumerate(rows):
+        fields = _fields(line, separator)
+        score = _number(fields[column]) if len(fields) > column else None
+        if score is None:
+            if index == 0:
+                continue  # a heading
+            raise DataError(f"{path}: line {number}: {line[:40]!r}, expected two words and a number.")
+        yield LEMMA.sub("", fields[0]), LEMMA.sub("", fields[1]), score
+
+
+def _layout(rows: list[str]) -> tuple[str | None, int | None]:
+    """What separates the fields, and which is the score: the first after two words that is a number in most rows."""
+    body = rows[1:] if len(rows) > 1 else rows  # the first may be a heading
+    separator = next((each for each in SEPARATORS if 2 * sum(row.count(each) >= 2 for row in body) > len(body)), None)
+    table = [fields for row in body if _words(fields := _fields(row, separator))]
+    for column in range(2, max(map(len, table), default=0)):
+        if 2 * sum(len(fields) > column and _number(fields[column]) is not None for fields in table) >= len(body):
+            return separator, column
+    return separator, None
+
+
+def _words(fields: list[str]) -> bool:
+    return len(fields) > 2 and all(field and _number(field) is None for field in fields[:2])
+
+
+def _fields(line: str, separator: str | None) -> list[str]:
+    return [field.strip().strip('"') for field in line.split(separator)]
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if np.isfinite(value) else None
+
+
+def correlation(one: np.ndarray, other: np.ndarray) -> float | None:
+    """Pearson's r; None where there are no two different values."""
+    if len(one) < 2 or np.ptp(one) == 0 or np.ptp(other) == 0:
+        return None
+    return float(np.corrcoef(one, other)[0, 1])
+
+
+def spearman(one: np.ndarray, other: np.ndarray) -> float | None:
     """The correlation of the ranks."""
-    return float(np.corrcoef(ranks(one), ranks(other))[0, 1])
+    return correlation(ranks(one), ranks(other))
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
     """From 1; equal values share the mean of their ranks."""
     _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2)[which]
-
-
-def _fields(line: str) -> list[str]:
-    return line.split("\t") if "\t" in line else line.split()
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
