@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from chainrule.kernels.vectors_wide import fetch_line
+from chainrule.kernels.vectors_wide import add_tile, fetch_line
 
 CLIP, STEPS = 8, 256  # the table of the logistic function reaches from −CLIP to CLIP, with STEPS entries for 1
 ZERO = np.float32(0)
@@ -24,37 +24,22 @@ def logistic(table, x):
     return table[min(max(step, 0), len(table) - 1)]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
-def inner_products(left, right, rows, columns, out):
-    """out[i, k] = left[i] · right[k], in tiles of four by four; `rows` and `columns` are rounded up to fours."""
-    for i in range(0, rows, 4):
-        for k in range(0, columns, 4):
-            s00 = s01 = s02 = s03 = s10 = s11 = s12 = s13 = ZERO
-            s20 = s21 = s22 = s23 = s30 = s31 = s32 = s33 = ZERO
-            for d in range(left.shape[1]):
-                a0, a1, a2, a3 = left[i, d], left[i + 1, d], left[i + 2, d], left[i + 3, d]
-                b0, b1, b2, b3 = right[k, d], right[k + 1, d], right[k + 2, d], right[k + 3, d]
-                s00, s01, s02, s03 = s00 + a0 * b0, s01 + a0 * b1, s02 + a0 * b2, s03 + a0 * b3
-                s10, s11, s12, s13 = s10 + a1 * b0, s11 + a1 * b1, s12 + a1 * b2, s13 + a1 * b3
-                s20, s21, s22, s23 = s20 + a2 * b0, s21 + a2 * b1, s22 + a2 * b2, s23 + a2 * b3
-                s30, s31, s32, s33 = s30 + a3 * b0, s31 + a3 * b1, s32 + a3 * b2, s33 + a3 * b3
-            out[i, k], out[i, k + 1], out[i, k + 2], out[i, k + 3] = s00, s01, s02, s03
-            out[i + 1, k], out[i + 1, k + 1], out[i + 1, k + 2], out[i + 1, k + 3] = s10, s11, s12, s13
-            out[i + 2, k], out[i + 2, k + 1], out[i + 2, k + 2], out[i + 2, k + 3] = s20, s21, s22, s23
-            out[i + 3, k], out[i + 3, k + 1], out[i + 3, k + 2], out[i + 3, k + 3] = s30, s31, s32, s33
+@njit(cache=True, nogil=True)
+def add_product(out, left, right, rows, count, turned):
+    """out += left @ right, or left.T @ right where `turned`, over `count` rows of right.
 
-
-@njit(cache=True, nogil=True, fastmath=True)
-def add_products(out, weights, table, rows, columns):
-    """out[i] += Σ_k weights[i, k] table[k], eight rows of the table at a time: `columns` is a multiple of eight."""
-    for i in range(rows):
-        for k in range(0, columns, 8):
-            w0, w1, w2, w3 = weights[i, k], weights[i, k + 1], weights[i, k + 2], weights[i, k + 3]
-            w4, w5, w6, w7 = weights[i, k + 4], weights[i, k + 5], weights[i, k + 6], weights[i, k + 7]
-            for d in range(out.shape[1]):
-                out[i, d] += (w0 * table[k, d] + w1 * table[k + 1, d] + w2 * table[k + 2, d] + w3 * table[k + 3, d]
-                              + w4 * table[k + 4, d] + w5 * table[k + 5, d] + w6 * table[k + 6, d]
-                              + w7 * table[k + 7, d])
+    `rows` of out are rounded up to eights; the width of out is a multiple of 16.
+    """
+    step = np.uintp(4)
+    out_row, left_row, right_row = step * np.uintp(out.shape[1]), step * np.uintp(left.shape[1]), step * np.uintp(
+        right.shape[1])
+    begin, here, there = np.uintp(left.ctypes.data), np.uintp(out.ctypes.data), np.uintp(right.ctypes.data)
+    across, along = (step, left_row) if turned else (left_row, step)
+    for i in range(0, rows, 8):
+        for d in range(0, out.shape[1], 16):
+            offset = step * np.uintp(d)
+            add_tile(here + np.uintp(i) * out_row + offset, out_row,  # type: ignore[call-arg]
+                     begin + np.uintp(i) * across, across, along, there + offset, right_row, np.uintp(count))
 
 
 @njit(cache=True, nogil=True, fastmath=True)

@@ -6,37 +6,35 @@ import numpy as np
 from numba import njit
 
 from chainrule.kernels.vectors_blocks import (
-    add_products,
+    add_product,
     add_row,
     address,
     clear,
     copy_row,
     inner_product,
-    inner_products,
     logistic,
 )
-from chainrule.kernels.vectors_wide import teach_four
+from chainrule.kernels.vectors_wide import teach_four, weigh_row
 
 ZERO, ONE, FIRST = np.float32(0), np.float32(1), np.int64(0)
 
 
 @njit(cache=True, nogil=True)
-def push_apart(hidden, rows, weights, noise, shared, table, scores, turned, change, noise_change):
+def push_apart(hidden, rows, weights, noise, shared, scores, turned, change, noise_change):
     """Noise words, the same for the whole block: −α w_i σ(h_i · n_k) for each, as three small matrix products.
 
-    `turned` is the transpose of `scores`; both have rows of zeros up to a multiple of eight.
+    `turned` has room for the transpose of the noise: with it the first product needs no sums across lanes.
     """
-    inner_products(hidden, noise, rows, shared, scores)
+    for k in range(shared):
+        for d in range(noise.shape[1]):
+            turned[d, k] = noise[k, d]
+    clear(scores, FIRST, rows)
+    add_product(scores, hidden, turned, rows, hidden.shape[1], False)
     for i in range(rows):
-        for k in range(shared):
-            scores[i, k] = -weights[i] * logistic(table, scores[i, k])
-            turned[k, i] = scores[i, k]
-    for i in range(rows, (rows + 7) // 8 * 8):
-        for k in range(shared):
-            turned[k, i] = ZERO
-    add_products(change, scores, noise, rows, shared)
+        weigh_row(address(scores, i), np.uintp(shared), -weights[i])  # type: ignore[call-arg]
+    add_product(change, scores, noise, rows, shared, False)
     clear(noise_change, FIRST, shared)
-    add_products(noise_change, turned, hidden, shared, rows)
+    add_product(noise_change, scores, hidden, shared, rows, True)
 
 
 @njit(cache=True, nogil=True, fastmath=True)

@@ -39,7 +39,7 @@ def learn_chunk(ids, row_of, keep, window, alpha, seed, from_context, loss, inpu
     hidden, change, around, around_change = (rows_of(halo, width), rows_of(halo, width), rows_of(halo, width),
                                              rows_of(halo, width))
     noise, noise_change = rows_of(shared, width), rows_of(shared, width)
-    scores, turned = np.zeros((block + 8, shared), np.float32), np.zeros((shared, block + 8), np.float32)
+    scores, turned = rows_of(block + 8, shared), rows_of(width, shared)
     drawn = np.empty(shared, np.int64)
     sizes, weights = np.zeros(halo, np.int64), np.zeros(block, np.float32)
     logits, before = np.empty(len(outputs) if loss == SOFTMAX else 0, np.float32), np.zeros((1, width), np.float32)
@@ -62,7 +62,7 @@ def learn_chunk(ids, row_of, keep, window, alpha, seed, from_context, loss, inpu
                 pairs = highs[first + i] - lows[first + i] - 1
                 pairs = min(pairs, 1) if from_context else pairs
                 weights[i] = alpha * np.float32(negative) * np.float32(pairs) / np.float32(shared)
-            push_apart(hidden, last - first, weights, noise, shared, table, scores, turned, change, noise_change)
+            push_apart(hidden, last - first, weights, noise, shared, scores, turned, change, noise_change)
             if from_context:
                 teach_centers(outputs, words, lows, highs, first, last, alpha, table, hidden, change, weights)
             else:

@@ -20,7 +20,7 @@ from chainrule.vectors.text import Text
 
 CHUNK = 20_000  # ids between two looks at the step's size
 LOSSES = ("negative_sampling", "hierarchical_softmax", "softmax")
-BLOCK = 32  # centers that share their noise words, at most
+BLOCK = 64  # centers that share their noise words, at most
 SHARING = 3  # a block's noise words for each that a single pair would have
 FARTHEST = 0.5  # of a step: see block_size
 
@@ -36,8 +36,8 @@ class Objective:
 
     @property
     def shared(self) -> int:
-        """Noise words of a block, in eights."""
-        return -(-SHARING * self.negative // 8) * 8
+        """Noise words of a block, in sixteens; a center of skip-gram has several pairs, which they stand for."""
+        return -(-self.negative * (SHARING if self.from_context else 2 * SHARING) // 16) * 16
 
 
 @dataclass(frozen=True)

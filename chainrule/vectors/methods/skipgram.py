@@ -14,7 +14,7 @@ class SkipGram(WindowMethod):
 
     max Σ_t Σ_{0<|j|≤b} ln p(w_{t+j} | w_t),   b drawn anew for each t from 1 to `window`
     Mikolov et al. 2013, arXiv:1301.3781 §3.2; negative sampling: arXiv:1310.4546 §2.2. Noise words are shared by the
-    32 centers of a block, after Ji et al. 2016, arXiv:1604.04661, who share them within a window.
+    64 centers of a block, after Ji et al. 2016, arXiv:1604.04661, who share them within a window.
     """
 
     def __init__(self, *, loss: Literal["negative_sampling", "hierarchical_softmax", "softmax"] = "negative_sampling",
