@@ -12,7 +12,7 @@ from chainrule.cli.console import Json, emit
 
 def export(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
-    file: Annotated[Path, typer.Argument(help="The file to write; an ARPA file is compressed if it ends in .gz.")],
+    file: Annotated[Path, typer.Argument(help="The file to write; compressed if it ends in .gz.")],
     to: Annotated[str, typer.Option(help="The format; `chainrule parts formats` lists them.")],
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     json: Json = False,
@@ -23,6 +23,7 @@ def export(
 
         chainrule export runs/ptb5 --to arpa ptb5.arpa
         chainrule export runs/ptb5 --to arpa ptb5.arpa.gz
+        chainrule export runs/vectors --to word2vec vectors.txt
     """
     from chainrule.exchange import export as export_run
 

@@ -12,7 +12,7 @@ from chainrule.errors import UsageError
 
 
 def import_(
-    file: Annotated[Path, typer.Argument(help="A model file, such as x.arpa or x.arpa.gz.")],
+    file: Annotated[Path, typer.Argument(help="A model file, such as x.arpa.gz, x.vec or x.bin.")],
     out: Annotated[Path | None, typer.Option(help="The run folder to make.")] = None,
     from_: Annotated[str | None, typer.Option("--from", help="The format, if name and content do not tell it.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing run folder.")] = False,
@@ -24,6 +24,7 @@ def import_(
 
         chainrule import kenlm.arpa --out runs/kenlm
         chainrule import srilm.lm.gz --out runs/srilm --from arpa
+        chainrule import GoogleNews-vectors-negative300.bin.gz --out runs/news
     """
     from chainrule.exchange import import_model
 
