@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+ROWS = 4096  # filled at a time
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -72,3 +74,11 @@ def small_random(count: int, dimension: int, seed: int, stream: int) -> np.ndarr
     draws -= np.float32(0.5)
     draws /= np.float32(dimension / 2)
     return draws
+
+
+def fill_small_random(table: np.ndarray, dimension: int, seed: int) -> None:
+    """The same for a table that is there, a few rows at a time: no second one is needed beside it."""
+    random = np.random.default_rng([seed, 0])
+    for low in range(0, len(table), ROWS):
+        part = table[low : low + ROWS, :dimension]
+        part[:] = (random.random(part.shape, np.float32) - np.float32(0.5)) / np.float32(dimension / 2)

@@ -15,7 +15,7 @@ import numpy as np
 
 from chainrule.vectors.huffman import Tree, huffman, no_tree
 from chainrule.vectors.noise import keep_table, noise_table
-from chainrule.vectors.plan import Plan, Progress, padded, small_random
+from chainrule.vectors.plan import Plan, Progress, fill_small_random, padded
 from chainrule.vectors.text import Text
 
 CHUNK = 20_000  # ids between two looks at the step's size
@@ -79,8 +79,9 @@ def block_size(text: Text, plan: Plan, objective: Objective) -> int:
 def fresh(text: Text, plan: Plan, objective: Objective, bags: Bags) -> Tables:
     """Small random inputs, outputs of zero."""
     outputs = text.vocabulary_size - (objective.loss == "hierarchical_softmax")
-    return Tables(padded(bags.rows, plan.dimension, small_random(bags.rows, plan.dimension, plan.seed, 0)),
-                  padded(outputs, plan.dimension))
+    inputs = padded(bags.rows, plan.dimension)
+    fill_small_random(inputs, plan.dimension, plan.seed)
+    return Tables(inputs, padded(outputs, plan.dimension))
 
 
 def learn(text: Text, plan: Plan, objective: Objective, bags: Bags, tables: Tables) -> dict[str, Any]:
