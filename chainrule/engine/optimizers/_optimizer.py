@@ -9,6 +9,8 @@ import numpy as np
 from chainrule.engine.tensor import Array, Parameter
 from chainrule.errors import OptionError, UsageError
 
+JIT_PAYS_FROM = 100_000  # parameters: with fewer, NumPy has done many steps before Numba is loaded
+
 
 class Optimizer:
     """`step()` changes every parameter that has a gradient; `rate` may be set anew before any step.
@@ -18,6 +20,7 @@ class Optimizer:
     """
 
     keeps: tuple[str, ...] = ()
+    fused = False  # whether one pass of a kernel does a step, where an optimizer has one
 
     def __init__(self, parameters: Iterable[Parameter], rate: float):
         self.parameters = list(parameters)
@@ -26,6 +29,7 @@ class Optimizer:
             raise UsageError(f"{name} was given no parameters.")
         self.rate = checked(f"{name}.rate", rate, 0, np.inf)
         self.steps = 0
+        self.fused = sum(each.value.size for each in self.parameters) >= JIT_PAYS_FROM
         self.kept = [[np.zeros_like(each.value) for _ in self.keeps] for each in self.parameters]
 
     def step(self) -> None:

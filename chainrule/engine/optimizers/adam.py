@@ -29,17 +29,24 @@ class Adam(Optimizer):
         self.epsilon = epsilon
 
     def change(self, value: Array, gradient: Array, *kept: Array) -> None:
-        value -= self.rate * self.direction(gradient, *kept)
+        first, second = 1 / (1 - self.beta1**self.steps), (1 - self.beta2**self.steps) ** -0.5
+        if self.fused:
+            from chainrule.kernels.engine_updates import adam
 
-    def direction(self, gradient: Array, mean: Array, square: Array) -> Array:
+            mean, square = kept
+            adam(value, gradient, mean, square, (self.rate, self.beta1, self.beta2, self.epsilon, first, second))
+        else:
+            value -= self.rate * self.direction(gradient, kept[0], kept[1], first, second)
+
+    def direction(self, gradient: Array, mean: Array, square: Array, first: float, second: float) -> Array:
         """m̂ / (√v̂ + ε) after both have moved."""
         mean *= self.beta1
         mean += (1 - self.beta1) * gradient
         square *= self.beta2
         square += (1 - self.beta2) * (gradient * gradient)
         size = np.sqrt(square)
-        size *= (1 - self.beta2**self.steps) ** -0.5
+        size *= second
         size += self.epsilon
         np.divide(mean, size, out=size)
-        size *= 1 / (1 - self.beta1**self.steps)
+        size *= first
         return size

@@ -22,4 +22,9 @@ class SGD(Optimizer):
         super().__init__(parameters, rate)
 
     def change(self, value: Array, gradient: Array, *kept: Array) -> None:
-        value -= self.rate * gradient
+        if self.fused:
+            from chainrule.kernels.engine_updates import descend
+
+            descend(value, gradient, self.rate)
+        else:
+            value -= self.rate * gradient
