@@ -67,6 +67,12 @@ def test_a_cut_packed_file_is_named(tmp_path):
         import_model(tmp_path / "v.txt.gz", tmp_path / "run", format="word2vec")
 
 
+def test_broken_text_is_not_taken_for_bytes(tmp_path):
+    (tmp_path / "v.vec").write_text("2 2\ncat x y\ndog 3 4\n")
+    with pytest.raises(ChainruleError, match="line 2: 'x' after the word 'cat', expected a finite number"):
+        import_model(tmp_path / "v.vec", tmp_path / "run")
+
+
 def test_text_without_vectors_is_in_no_known_format(tmp_path):
     (tmp_path / "text.txt").write_text("the cat sat on the mat\n")
     with pytest.raises(ChainruleError, match="in none of the known formats"):

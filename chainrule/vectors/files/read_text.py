@@ -160,9 +160,17 @@ def looks_like(path: Path) -> str | None:
     except (DataError, ValueError):
         return None
     if header_of(first):
-        return "header" if not others or _mostly_numbers(others[0]) else "binary"
+        return "binary" if others and not _printable(others[0]) else "header"
     return "plain" if _mostly_numbers(first) and all(number_of(line.split()[-1]) is not None for line in others
                                                      if line.strip()) else None
+
+
+def _printable(line: bytes) -> bool:
+    """Whether a line is text: its numbers are spelled, or else it is UTF-8 without control characters."""
+    try:
+        return _mostly_numbers(line) or line.rstrip().replace(b"\t", b" ").decode().isprintable()
+    except UnicodeDecodeError:
+        return False
 
 
 def _mostly_numbers(line: bytes) -> bool:
