@@ -83,8 +83,9 @@ def tensors_of(model: FastTextModel) -> dict[str, np.ndarray]:
         found["outputs"] = model.outputs
     if not model.settings["max_n"]:
         return found
-    return {**found, "vectors": composed(model), "words": words, "grams": grams, "buckets": np.arange(len(grams)),
-            "shape": np.array(model.shape, np.int64)}
+    used = np.flatnonzero(grams.any(1))  # fastText begins at random numbers, so that only our own files have zeros
+    return {**found, "vectors": composed(model), "words": words, "buckets": used,
+            "grams": grams if len(used) == len(grams) else grams[used], "shape": np.array(model.shape, np.int64)}
 
 
 def composed(model: FastTextModel) -> np.ndarray:

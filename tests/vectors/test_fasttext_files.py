@@ -74,6 +74,11 @@ def test_our_model_has_our_vectors_there(fasttext, text, tmp_path):
     assert model.get_words() == list(vectors)
     for word in [*vectors, *UNSEEN]:
         np.testing.assert_allclose(model.get_word_vector(word), vectors[word], atol=1e-6)
+    import_model(tmp_path / "ours.bin", tmp_path / "again")
+    again = chainrule.load(tmp_path / "again").vectors
+    assert len(again.subwords.used) == len(vectors.subwords.used)  # buckets that no word has take no room
+    for word in [*vectors, *UNSEEN]:
+        np.testing.assert_allclose(again[word], vectors[word], atol=1e-6)
     gensim = pytest.importorskip("gensim.models.fasttext")
     loaded = gensim.load_facebook_vectors(str(tmp_path / "ours.bin"))
     for word in [*vectors, *UNSEEN]:
