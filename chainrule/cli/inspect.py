@@ -10,7 +10,7 @@ import typer
 from chainrule.cli.console import Json
 from chainrule.errors import UsageError
 
-NOTHING = "there is nothing to look at. Try --text FILE, --text-is \"some words\", --gradients or --graph."
+NOTHING = "there is nothing to look at. Try --text FILE, --text-is \"some words\", --gradients, --graph or --map."
 
 
 def inspect(
@@ -36,6 +36,11 @@ def inspect(
                                                "own if not given.")] = None,
     graph: Annotated[bool, typer.Option("--graph", help="Instead: a computation graph with the value and the gradient "
                                         "at each node: product, neuron, or any engine module.")] = False,
+    map_: Annotated[bool, typer.Option("--map", help="Instead: of word vectors, a map with every word in its place, as "
+                                       "a page to search and zoom, map.html unless --out says otherwise.")] = False,
+    words: Annotated[int | None, typer.Option(min=1, help="Of a map: so many most frequent words; 2000 if not "
+                                              "given.")] = None,
+    method: Annotated[str | None, typer.Option(help="Of a map: pca or tsne; what is installed if not given.")] = None,
     json: Json = False,
 ) -> None:
     """Look inside a model: what it expected along a text, and how it came to expect that.
@@ -50,13 +55,25 @@ def inspect(
 
     With --graph: how the project's own engine computes and differentiates a small example.
 
+    With --map: where the vectors of frequent words lie, in two dimensions.
+
     Examples:
 
         chainrule inspect runs/ptb5 --text-is "the company said it will"
         chainrule inspect runs/gpt --text held-out.txt --out page.html
         chainrule inspect rnn rnn model.r.gain=3 lstm --gradients --data pydoc --out gradients.svg
         chainrule inspect neuron --graph --out neuron.svg
+        chainrule inspect runs/vectors --map --words 5000 --out words.html
     """
+    if map_:
+        from chainrule.cli.map_shown import show_map
+
+        _refuse({"--text": text, "--text-is": text_is, "--tokens": tokens, "--top": top, "--distance": distance,
+                 "--rows": rows, "--clip": clip, "--gradients": gradients or None, "--graph": graph or None},
+                "does nothing with --map")
+        show_map(what, words=words or 2000, method=method, out=out, json=json)
+        return
+    _refuse({"--words": words, "--method": method}, "does nothing without --map")
     if graph:
         from chainrule.cli.graph_shown import show_graph
 
