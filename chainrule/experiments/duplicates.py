@@ -29,9 +29,14 @@ def duplicates(train: Corpus, held_out: Sequence[bytes]) -> dict[str, Any]:
             seen_documents.add(key)
     found = [line for key, line in lines.items() if key in seen_lines]
     count = sum(_key(text) in seen_documents for text in held_out)
-    repeated = sum(len(line) + 1 for text in held_out for line in text.split(b"\n") if _key(line) in seen_lines)
+    repeated = sum(len(text) if _key(text) in seen_documents else _in_lines(text, seen_lines) for text in held_out)
     return {"documents": count, "lines": len(found), "bytes": repeated,
             "examples": [line.decode().strip()[:EACH] for line in found[:SHOWN]]}
+
+
+def _in_lines(text: bytes, seen: set[bytes]) -> int:
+    """Bytes of the lines that were seen, with their ends, but for the last line of a text that has none."""
+    return min(len(text), sum(len(line) + 1 for line in text.split(b"\n") if _key(line) in seen))
 
 
 def sentence(found: dict[str, Any], held_out_bytes: int) -> str | None:

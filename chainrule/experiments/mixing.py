@@ -16,7 +16,7 @@ NAME = "mixture of all"
 
 
 def mixture(members: Sequence[Standing], units: Units) -> tuple[Standing | None, str | None]:
-    """The row, or a sentence why there is none; of several seeds, each model's first takes part.
+    """The row, or a sentence why there is none; with several seeds the mean over mixtures of one seed of each.
 
     Cross-fitting: the weights for every second unit are learned on the others, and the other way round, so that no
     token is predicted with weights that have seen it.
@@ -24,20 +24,28 @@ def mixture(members: Sequence[Standing], units: Units) -> tuple[Standing | None,
     names = [each.row["name"] for each in members]
     if len(members) < 2:
         return None, None
-    if len({each.outcomes[0]["tokenizer"] for each in members}) > 1:
+    if len({facts["tokenizer"] for each in members for facts in each.outcomes}) > 1:
         return None, "there is no row for the mixture of all models: they have different tokens."
     if len(units.bytes) < 2:
         return None, "there is no row for the mixture: the held-out text is too short to learn its weights on a part."
-    log_p_MT = np.stack([-each.losses[0].bits * BIT for each in members])
-    ends = members[0].losses[0].ends
-    fold_T = (np.searchsorted(units.places, ends, side="left") - 1) % 2
-    mixed_T, weights = cross_fitted(log_p_MT, fold_T)
-    losses = Losses(ends, bits(mixed_T))
+    count = max(len(each.losses) for each in members)
+    found = [_of_one_seed([each.losses[seed % len(each.losses)] for each in members], units) for seed in range(count)]
+    losses = tuple(own for own, _ in found)
+    rates = [float(own.bits.sum() / units.bytes.sum()) for own in losses]
+    weights = np.asarray([own for _, own in found]).mean(axis=0)
     row = empty_row(NAME, "mixture", "mixture") | {
-        "bits_per_byte": float(losses.bits.sum() / units.bytes.sum()),
+        "bits_per_byte": float(np.mean(rates)), "spread": float(np.std(rates, ddof=1)) if count > 1 else None,
         "weights": dict(zip(names, np.round(weights, 4).tolist(), strict=True)),
         "parameters": _sum(members, "parameters"), "disk_bytes": _sum(members, "disk_bytes")}
-    return Standing(row, losses=(losses,), unit_bits=losses.between(units.places)), None
+    return Standing(row, losses=losses, unit_bits=np.mean([own.between(units.places) for own in losses], axis=0)), None
+
+
+def _of_one_seed(members: Sequence[Losses], units: Units) -> tuple[Losses, np.ndarray]:
+    """What the mixture pays for each token, and the weights of its members."""
+    ends = members[0].ends
+    fold_T = (np.searchsorted(units.places, ends, side="left") - 1) % 2
+    mixed_T, weights = cross_fitted(np.stack([-each.bits * BIT for each in members]), fold_T)
+    return Losses(ends, bits(mixed_T)), weights
 
 
 def cross_fitted(log_p_MT: np.ndarray, fold_T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

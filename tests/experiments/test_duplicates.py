@@ -11,8 +11,9 @@ def test_documents_and_long_lines_are_found(tmp_path):
     (tmp_path / "b.txt").write_bytes(b"something\n  " + LINE + b"\nshort line\n")
     held_out = [b"the same short text", b"before\n" + LINE + b"\nshort line\n", b"new " + LINE]
     found = duplicates(open_corpus(tmp_path), held_out)
-    assert found == {"documents": 1, "lines": 1, "bytes": len(LINE) + 1, "examples": [LINE.decode()[:80]]}
-    said = sentence(found, 2 * (len(LINE) + 1))
+    assert found == {"documents": 1, "lines": 1, "bytes": 19 + len(LINE) + 1,
+                     "examples": [LINE.decode()[:80]]}
+    said = sentence(found, 2 * found["bytes"])
     assert "1 document and 1 long line (50.0% of its bytes) stand word for word" in said
 
 

@@ -1,6 +1,9 @@
 """The mixture's weights are learned on text that they are not measured on."""
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 
 from chainrule.counting.mixture import fit_weights
 from chainrule.experiments.losses import Losses, units
@@ -43,6 +46,20 @@ def test_models_that_know_different_things_are_better_together():
     assert found.row["bits_per_byte"] < 1.3 < members[0].losses[0].bits.sum() / 216
     assert found.row["weights"] == {"one": 0.5, "other": 0.5}
     np.testing.assert_allclose(found.unit_bits.sum(), found.row["bits_per_byte"] * 216)
+
+
+def test_with_several_seeds_the_mixture_is_measured_as_its_members_are():
+    """A mean over seeds beside the mixture of the first seeds alone would tell of luck, not of mixing."""
+    drawn, ends = units([b"x" * 9] * 24), np.arange(1, 241)
+    seeds = RNG.uniform(1, 5, (3, 240))
+    several = replace(member("several", seeds[0], ends), losses=tuple(Losses(ends, own) for own in seeds))
+    counted = member("counted", np.full(240, 3.0), ends)
+    found, _ = mixture([several, counted], drawn)
+    alone = [mixture([member("several", own, ends), counted], drawn)[0] for own in seeds]
+    rates = [each.row["bits_per_byte"] for each in alone]
+    assert found.row["bits_per_byte"] == pytest.approx(np.mean(rates))
+    assert found.row["spread"] == pytest.approx(np.std(rates, ddof=1)) and alone[0].row["spread"] is None
+    np.testing.assert_allclose(found.unit_bits, np.mean([each.unit_bits for each in alone], axis=0))
 
 
 def test_there_is_no_mixture_of_different_tokens_or_of_one():
