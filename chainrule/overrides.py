@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from os.path import exists
 from typing import Any, get_args
 
 from pydantic import BaseModel
@@ -13,6 +14,11 @@ from chainrule.schema import OneOf, PartOf
 from chainrule.strict_yaml import YamlError, load_yaml
 
 Override = tuple[Path, Any]
+
+
+def is_override(word: str) -> bool:
+    """Whether a word is a change: a folder or file whose name has an equals sign is none."""
+    return "=" in word and not exists(word)
 
 
 def parse_overrides(texts: Sequence[str]) -> list[Override]:

@@ -25,12 +25,13 @@ def merge(
     """
     from chainrule.cli.stepping import shown_steps
     from chainrule.errors import UsageError
+    from chainrule.overrides import is_override
     from chainrule.shards import train_on_parts
 
     if out is None:
         raise UsageError("merge needs --out RUN, for example: chainrule merge parts/* --out runs/merged")
-    folders = [word for word in parts if "=" not in word]
-    overrides = [word for word in parts if "=" in word]
+    overrides = [word for word in parts if is_override(word)]
+    folders = [word for word in parts if word not in overrides]
     with shown_steps():
         report = train_on_parts(folders, out, overrides=overrides, valid=valid, force=force)
 

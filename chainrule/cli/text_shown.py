@@ -10,6 +10,7 @@ from typing import Any
 from chainrule.cli.console import emit, say, table
 from chainrule.cli.piped import as_file, named, text_as_file
 from chainrule.errors import UsageError
+from chainrule.overrides import is_override
 
 MOST_ROWS = 40  # tokens in the table; --json and the page have all
 PLACES = 5  # most surprising places whose likeliest tokens are printed
@@ -20,7 +21,7 @@ SIGNS = str.maketrans({" ": "␣", "\n": "⏎", "\t": "⇥", "\r": "␍"})
 def show_text(what: Sequence[str], text: str | None, text_is: str | None, *, tokens: int, top: int, out: Path | None,
               json: bool) -> None:
     """One run, one text."""
-    runs = [word for word in what if "=" not in word]
+    runs = [word for word in what if not is_override(word)]
     if len(runs) != 1 or what[0] != runs[0]:
         raise UsageError(f"{len(runs)} runs are named, expected one before the changes: a text is looked at through "
                          "one model.")

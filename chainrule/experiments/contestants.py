@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from chainrule.errors import ChainruleError, UsageError
+from chainrule.overrides import is_override
 from chainrule.recipe import Recipe, load_recipe, recipe_path
 from chainrule.registry import find
 
@@ -57,7 +58,7 @@ def contestants(words: Sequence[str], grid: Sequence[str] = (), *, own_tokenizer
 def _asked_for(words: Sequence[str]) -> list[tuple[str, list[str]]]:
     found: list[tuple[str, list[str]]] = []
     for word in words:
-        if "=" not in word:
+        if not is_override(word):
             found.append((word, []))
         elif found:
             found[-1][1].append(word)
@@ -95,8 +96,8 @@ def _named(source: str, changes: tuple[str, ...]) -> Contestant:
 
 
 def _folder(name: str) -> str:
-    """The name as a folder's: letters that every file system has."""
-    plain = re.sub(r"[^\w.=,+-]+", "-", name).strip("-.") or "model"
+    """The name as a folder's: letters that every file system has, and no equals sign, which begins a value."""
+    plain = re.sub(r"[^\w.,+-]+", "-", name).strip("-.") or "model"
     return plain if len(plain) <= LONGEST else f"{plain[:LONGEST - 9]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 

@@ -14,6 +14,7 @@ from torch import Tensor
 from chainrule.errors import DataError, UsageError
 from chainrule.models.language import NeuralLanguageModel
 from chainrule.models.stack import Stack
+from chainrule.overrides import is_override
 from chainrule.protocols import Tokenizer
 from chainrule.recipe import Recipe, load_recipe
 from chainrule.runs import load
@@ -39,7 +40,7 @@ def asked_for(words: Sequence[str]) -> list[tuple[str, list[str]]]:
     """Each name with the `path=value` that follow it: `rnn rnn model.r.gain=2 lstm` are three."""
     found: list[tuple[str, list[str]]] = []
     for word in words:
-        if "=" not in word:
+        if not is_override(word):
             found.append((word, []))
         elif found:
             found[-1][1].append(word)

@@ -55,6 +55,12 @@ def inspect(folder, capfd, monkeypatch):
     return run
 
 
+def test_a_run_whose_name_has_an_equals_sign_is_a_run(inspect, folder):
+    (folder / "order=2").symlink_to(folder / "bi", target_is_directory=True)
+    assert inspect("order=2", "--text-is", "the cat").stdout.startswith("order=2 (ngram over words)")
+    assert "0 runs are named" in inspect("order=3", "--text-is", "the cat", code=2).stderr
+
+
 def test_the_terminal_shows_tokens_with_order_and_path_and_what_was_likeliest(inspect):
     shown = inspect("words", "--text-is", "the cat sat on a log").stdout
     assert shown.startswith("words (ngram over words) reads the given text: 7 tokens in 1 line\n")

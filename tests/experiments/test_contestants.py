@@ -15,7 +15,7 @@ def test_changes_belong_to_the_recipe_before_them():
     assert [(each.source, each.changes) for each in found] == [
         ("ngram", ("model.order=3", "model.prune=[0,0,1]")), ("ngram", ())]
     assert [each.name for each in found] == ["ngram order=3 prune=[0,0,1]", "ngram"]
-    assert [each.folder for each in found] == ["ngram-order=3-prune=-0,0,1", "ngram"]
+    assert [each.folder for each in found] == ["ngram-order-3-prune-0,0,1", "ngram"]
 
 
 def test_a_grid_is_a_product():
