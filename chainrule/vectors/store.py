@@ -28,6 +28,14 @@ class Subwords(Protocol):
         ...
 
 
+class Index(Protocol):
+    """What finds near rows without looking at all."""
+
+    def nearest(self, aim: np.ndarray, count: int) -> np.ndarray:
+        """Rows of about the `count` vectors of largest cosine with the aim."""
+        ...
+
+
 class Vectors:
     """`vectors["king"]`; row r of `table` is the vector of `words[r]`, most frequent first.
 
@@ -78,15 +86,21 @@ class Vectors:
         return found
 
     def most_similar(self, positive: Asked | Iterable[Asked] = (), negative: Asked | Iterable[Asked] = (), *,
-                     topn: int = 10, restrict_vocab: int | None = None) -> list[tuple[str, float]]:
+                     topn: int = 10, restrict_vocab: int | None = None, index: Index | None = None
+                     ) -> list[tuple[str, float]]:
         """The words whose vectors have the largest cosine with Σ positive − Σ negative (each of length 1).
 
-        The words asked for are not among them. `restrict_vocab` searches only so many most frequent words.
+        The words asked for are not among them. `restrict_vocab` searches only so many most frequent words. The search
+        is exact without an `index`; with one (`vectors.approximate.NearIndex`) a neighbor may be missed.
         """
         signs = [(1.0, each) for each in several(positive)] + [(-1.0, each) for each in several(negative)]
         if not signs:
             raise UsageError("most_similar needs a word, for example: vectors.most_similar('king').")
         aim = np.sum([sign * self.unit(each) for sign, each in signs], axis=0)
+        if index is not None:
+            if restrict_vocab is not None:
+                raise UsageError("most_similar has an index and restrict_vocab, expected one of them.")
+            return self._among(index, aim, [each for _, each in signs], topn)
         scores = search.cosines(self._searched(restrict_vocab), self.norms, aim)
         return self._best(scores, [each for _, each in signs], topn)
 
@@ -126,6 +140,14 @@ class Vectors:
         if limit is not None and limit < 1:
             raise UsageError(f"restrict_vocab = {limit}, expected at least 1.")
         return self.table[:limit]
+
+    def _among(self, index: Index, aim: np.ndarray, asked: Sequence[Asked], topn: int) -> list[tuple[str, float]]:
+        """The best of the rows that an index names, by their exact cosines."""
+        rows = np.sort(index.nearest(self.unit(aim), topn + len(asked)))
+        scores = search.cosines(np.asarray(self.table[rows]), self.norms[rows], aim)
+        own = {self.rows.get(each) for each in asked if isinstance(each, str)}
+        left_out = [place for place, row in enumerate(rows.tolist()) if row in own]
+        return [(self.words[rows[place]], float(scores[place])) for place in search.largest(scores, topn, left_out)]
 
     def _best(self, scores: np.ndarray, asked: Sequence[Asked], topn: int) -> list[tuple[str, float]]:
         left_out = [self.rows[each] for each in asked if isinstance(each, str) and each in self.rows]
