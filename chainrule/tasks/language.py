@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.tasks.cross_entropy import cross_entropy
-from chainrule.tasks.order import Contiguous, Windows
+from chainrule.tasks.order import Contiguous, Windows, cut, once
 
 
 @dataclass(frozen=True)
@@ -112,32 +112,15 @@ class Language:
         """The text kept aside, every token once: in columns where a state is carried, otherwise window by window."""
         assert self.valid is not None
         ids = self.valid.ids[:self.evaluate_tokens]
-        context = min(self.order.context, len(ids))
-        whole = len(ids) // context
-        rows = min(rows, whole)
-        step = context if not self.carries else len(ids) // rows
-        if self.carries:
-            for place in range(0, step, context):
-                starts, length = np.arange(rows) * step + place, min(context, step - place)
-                yield self._at(ids, starts, length, device, place == 0)
-            rest = rows * step
-        else:
-            for first in range(0, whole, rows):
-                yield self._at(ids, np.arange(first, min(first + rows, whole)) * context, context, device, True)
-            rest = whole * context
-        if rest < len(ids):
-            yield self._at(ids, np.array([rest]), len(ids) - rest, device, True)
+        for starts, length, fresh in once(len(ids), self.order.context, rows, carries=self.carries):
+            yield self._at(ids, starts, length, device, fresh)
 
     def _at(self, ids: np.ndarray, starts: np.ndarray, length: int, device: torch.device, fresh: bool) -> Batch:
         read, wanted = self._cut(ids, starts, length)
         return Batch(_sent(read, device), _sent(wanted, device), fresh)
 
     def _cut(self, ids: np.ndarray, starts: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
-        places = starts[:, None] + np.arange(-1, length)
-        found = ids[np.maximum(places, 0)].astype(np.int64)
-        wanted, before = found[:, 1:].copy(), found[:, :-1].copy()
-        before[(before == self.vocabulary.end) | (places[:, :-1] < 0)] = self.vocabulary.start
-        return before, wanted
+        return cut(ids, starts, length, start=self.vocabulary.start, end=self.vocabulary.end)
 
 
 def _sent(ids: np.ndarray, device: torch.device) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -56,3 +57,33 @@ class Contiguous:
     def is_fresh(self, step: int) -> bool:
         """An epoch begins: what was remembered belongs to other text."""
         return step % self.steps_per_epoch == 0
+
+
+def cut(ids: np.ndarray, starts: np.ndarray, length: int, *, start: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+    """(rows, length) ids that are read and those that are wanted; after an end, and before the text, <s> is read."""
+    places = starts[:, None] + np.arange(-1, length)
+    found = ids[np.maximum(places, 0)].astype(np.int64)
+    wanted, before = found[:, 1:].copy(), found[:, :-1].copy()
+    before[(before == end) | (places[:, :-1] < 0)] = start
+    return before, wanted
+
+
+def once(tokens: int, context: int, rows: int, *, carries: bool) -> Iterator[tuple[np.ndarray, int, bool]]:
+    """(starts, length, fresh) of batches that have every token once.
+
+    In columns where a state is carried, otherwise window by window; what is left over by itself.
+    """
+    context = min(context, tokens)
+    whole = tokens // context
+    rows = min(rows, whole)
+    if carries:
+        step = tokens // rows
+        for place in range(0, step, context):
+            yield np.arange(rows) * step + place, min(context, step - place), place == 0
+        rest = rows * step
+    else:
+        for first in range(0, whole, rows):
+            yield np.arange(first, min(first + rows, whole)) * context, context, True
+        rest = whole * context
+    if rest < tokens:
+        yield np.array([rest]), tokens - rest, True

@@ -28,8 +28,8 @@ class Batch(Protocol):
         ...
 
 
-class Task(Protocol):
-    """Batches, a loss, and a measure on text that was kept aside."""
+class Pace(Protocol):
+    """How much a step and an evaluation read: what a budget is counted in."""
 
     rows: int  # of a batch
     context: int  # tokens of a row
@@ -37,6 +37,10 @@ class Task(Protocol):
     tokens_per_step: int
     steps_per_epoch: float
     evaluation_tokens: int  # of the text kept aside, that an evaluation measures; 0 without one
+
+
+class Task(Pace, Protocol):
+    """Batches, a loss, and a measure on text that was kept aside."""
 
     def batch(self, step: int, device: torch.device) -> Batch:
         """What a step reads: a function of the seed and the step alone."""

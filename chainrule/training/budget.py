@@ -7,12 +7,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-from chainrule.tasks.task import Task
 from chainrule.training.course import Course
-from chainrule.training.flops import training_flops_per_token
 from chainrule.training.plan import Budget
+
+if TYPE_CHECKING:
+    from chainrule.tasks.task import Pace
 
 LOOKING = 0.1  # the share of a budget in seconds that evaluations may take, where the plan does not say how often
 
@@ -34,9 +35,9 @@ class Spending:
     prepared before, and the evaluation after the last step, are not training.
     """
 
-    def __init__(self, budget: Budget, task: Task, model: Any, clock: Clock):
-        self.task, self.flops_per_token = task, training_flops_per_token(model, task.context)
-        self.steps, self.seconds = _steps(budget, task, self.flops_per_token), budget.seconds
+    def __init__(self, budget: Budget, task: Pace, flops_per_token: float, clock: Clock):
+        self.task, self.flops_per_token = task, flops_per_token
+        self.steps, self.seconds = _steps(budget, task, flops_per_token), budget.seconds
         self.stepping, self.evaluating, self.longest = clock.stepping, clock.evaluating, clock.longest
         self._before = clock.seconds
         self._since: float | None = None  # while the clock runs
@@ -107,7 +108,7 @@ class Spending:
         return None if not course.step else self.elapsed() / course.step * ((self.steps or 0) - course.step)
 
 
-def _steps(budget: Budget, task: Task, flops_per_token: float) -> int | None:
+def _steps(budget: Budget, task: Pace, flops_per_token: float) -> int | None:
     if budget.steps is not None:
         return budget.steps
     if budget.epochs is not None:

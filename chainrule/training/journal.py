@@ -8,13 +8,14 @@ import sys
 from collections.abc import Callable, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any
-
-import torch
+from typing import TYPE_CHECKING, Any
 
 from chainrule.plain import plain_json
 from chainrule.training.course import Course
 from chainrule.training.workspace import METRICS, TIMINGS
+
+if TYPE_CHECKING:
+    import torch
 
 Show = Callable[[Mapping[str, Any]], None]  # gets the facts of the last step: loss, tokens per second, seconds left, …
 
@@ -22,7 +23,8 @@ Show = Callable[[Mapping[str, Any]], None]  # gets the facts of the last step: l
 class Journal:
     """Rows are appended as they come, one to each file; a resumed training first cuts what its checkpoint knows not."""
 
-    def __init__(self, folder: Path, course: Course, show: Show | None, *, flops_per_token: float = 0.0):
+    def __init__(self, folder: Path, course: Course, show: Show | None, *, flops_per_token: float = 0.0,
+                 board: bool = True):
         self.show, self.flops_per_token = show, flops_per_token
         path, timings = folder / METRICS, folder / TIMINGS
         path.touch()
@@ -30,7 +32,7 @@ class Journal:
         os.truncate(path, min(course.metrics_bytes, path.stat().st_size))
         os.truncate(timings, _length(timings, rows=path.read_bytes().count(b"\n")))
         self._metrics, self._timings = path.open("ab"), timings.open("ab")
-        self._board = _tensorboard(folder / "tensorboard", course.step)
+        self._board = _tensorboard(folder / "tensorboard", course.step) if board else None
 
     def row(self, course: Course, facts: Mapping[str, Any], times: Mapping[str, float]) -> None:
         """One row in each file."""
@@ -61,9 +63,11 @@ class Journal:
             self._board.close()
 
 
-def peak_memory(device: torch.device) -> int:
+def peak_memory(device: torch.device | None = None) -> int:
     """Bytes: of the GPU where it computes, otherwise of the process."""
-    if device.type == "cuda":
+    if device is not None and device.type == "cuda":
+        import torch
+
         return torch.cuda.max_memory_allocated(device)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 

@@ -17,6 +17,7 @@ from chainrule.training import weights
 from chainrule.training.advice import advice
 from chainrule.training.budget import Clock, Spending
 from chainrule.training.course import Course
+from chainrule.training.flops import training_flops_per_token
 from chainrule.training.forecast import forecast
 from chainrule.training.journal import Journal, Show, peak_memory
 from chainrule.training.learner import MEMORY, MODEL, Learner
@@ -61,7 +62,7 @@ def fit(model: Any, task: Task, plan: Plan, workspace: Path, say: Say = print, *
         learner = Learner(model.train(), task, plan, say)
         stack.enter_context(learner.own_chance())
         course, clock = _resumed(place, learner) or (Course(plan.accumulation), Clock())
-        spending = Spending(plan.budget, task, model, clock)
+        spending = Spending(plan.budget, task, training_flops_per_token(model, task.context), clock)
         journal = Journal(place.path, course, show, flops_per_token=spending.flops_per_token)
         stack.callback(journal.close)
         stop = stack.enter_context(stopping())

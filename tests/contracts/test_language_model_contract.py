@@ -39,6 +39,11 @@ VARIANTS = {  # recipe and options; {other} is the folder of another variant
     "transformer": ("transformer", [*SMALL, "model.s.heads=2"]),
     "lstm": ("lstm", SMALL),
     "hybrid": ("transformer", [*SMALL, "model.pattern=(rsf)*2", "model.s.heads=2"]),
+    "engine-mlp": ("engine-mlp", SMALL),
+    "engine-nnlm": ("engine-nnlm", [*SMALL, "model.wiring=residual"]),
+    "engine-rnn": ("engine-rnn", SMALL),
+    "engine-lstm": ("engine-lstm", SMALL),
+    "engine-transformer": ("engine-transformer", [*SMALL, "model.heads=2"]),
     "mixture": ("mixture", ["model.members=[{words},{order 1},{pruned}]"]),
 }
 COVERED = {load_recipe(recipe).family for recipe, _ in VARIANTS.values()}

@@ -93,7 +93,7 @@ class Sequence(Recurrent):
         if x.ndim != 3 or x.shape[-1] != w.shape[1] or not x.shape[1]:
             raise UsageError(f"{type(self).__name__} was given shape {x.shape}, expected (batch, time, {w.shape[1]}).")
         x_TBI = np.ascontiguousarray(x.swapaxes(0, 1))
-        z_TBG = (x_TBI.reshape(-1, x.shape[-1]) @ w.T + b).reshape(*x_TBI.shape[:2], -1)
+        z_TBG = (x_TBI.reshape(-1, x.shape[-1]) @ w.T + b).reshape(*x_TBI.shape[:2], len(w))
         h_TBH = np.empty((len(x_TBI) + 1, *states[0].shape), z_TBG.dtype)
         h_TBH[0], saved = states[0], []
         for t, z in enumerate(z_TBG):
@@ -118,4 +118,5 @@ class Sequence(Recurrent):
         dz, du = dz_TBG.reshape(-1, len(w)), du_TBG.reshape(-1, len(w))
         dx = (dz @ w).reshape(x_TBI.shape).swapaxes(0, 1)
         biases = [dz.sum(axis=0), du.sum(axis=0)][:1 + self.kind.recurrent_bias]
-        return (dx, *d_states, dz.T @ x_TBI.reshape(len(dz), -1), du.T @ h_TBH[:-1].reshape(len(dz), -1), *biases)
+        return (dx, *d_states, dz.T @ x_TBI.reshape(len(dz), w.shape[1]),
+                du.T @ h_TBH[:-1].reshape(len(dz), u.shape[1]), *biases)

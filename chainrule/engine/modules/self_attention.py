@@ -45,14 +45,14 @@ class SelfAttention(Module):
             score += hidden(score.shape[-1], score.dtype.str)
         weight = weights(score)
         y = np.matmul(weight, v)
-        return y.transpose(0, 2, 1, 3).reshape(*qkv.shape[:2], -1), (q, k, v, weight, around)
+        return y.transpose(0, 2, 1, 3).reshape(*qkv.shape[:2], qkv.shape[2] // 3), (q, k, v, weight, around)
 
     def backward(self, dy: Array, memory: tuple[Any, ...]) -> Array:
         q, k, v, weight, around = memory
         batch, length, width = dy.shape
         d_qkv = np.empty((batch, length, 3 * width), dy.dtype)
         dq, dk, dv = _heads(d_qkv, self.heads)
-        dy = dy.reshape(batch, length, self.heads, -1).transpose(0, 2, 1, 3)
+        dy = dy.reshape(batch, length, self.heads, width // self.heads).transpose(0, 2, 1, 3)
         dv[...] = weight.swapaxes(-1, -2) @ dy
         ds = score_gradient(weight, dy @ v.swapaxes(-1, -2))
         ds *= q.shape[-1] ** -0.5
@@ -68,7 +68,7 @@ class SelfAttention(Module):
 
 def _heads(qkv: Array, heads: int) -> tuple[Array, Array, Array]:
     """Views (B, H, T, E) of queries, keys and values."""
-    each = qkv.reshape(*qkv.shape[:2], 3, heads, -1).transpose(2, 0, 3, 1, 4)
+    each = qkv.reshape(*qkv.shape[:2], 3, heads, qkv.shape[2] // (3 * heads)).transpose(2, 0, 3, 1, 4)
     return each[0], each[1], each[2]
 
 

@@ -1,0 +1,128 @@
+"""An engine stack as a language model: what every family satisfies, in NumPy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from chainrule.engine import untaped
+from chainrule.models.engine_stack import EngineStack
+
+SCORED_AT_ONCE = 1 << 22  # logits in memory at a time, when whole texts are scored
+
+
+@dataclass(frozen=True)
+class EngineState:
+    """What has been read: the sublayers' states, the hidden state of the last token, and the tokens of the window."""
+
+    states: tuple[Any, ...]
+    hidden: np.ndarray  # (B, D)
+    ids: np.ndarray  # (B, tokens in the window), <s> included
+
+
+class EngineLanguageModel:
+    """p(w_t | w_<t) = softmax(head(stack(<s> w_<t))).
+
+    Recurrence and windows carry a state on. With attention the window is read again at every token; when it is
+    full, its last half begins the next, as in the torch model, so stepping and scoring agree.
+    """
+
+    arrays = "numpy"
+
+    def __init__(self, stack: EngineStack, start: int):
+        self.stack, self.start_id = stack.train(False), start
+        self.vocabulary_size = len(stack.embedding.weight.value)
+        self.window = stack.shape.context if stack.bounded else None
+
+    def start(self, batch: int) -> EngineState:
+        ids = np.full((batch, 1), self.start_id)
+        return self._read(self.stack.start(batch), ids, ids)
+
+    def log_probs(self, state: EngineState) -> np.ndarray:
+        with untaped():
+            return self._log_softmax(state.hidden)
+
+    def advance(self, state: EngineState, ids: np.ndarray) -> EngineState:
+        new = np.asarray(ids)[:, None]
+        if self.window is None:
+            return self._read(state.states, new, new)
+        window = np.concatenate([state.ids, new], axis=1)
+        if window.shape[1] > self.window:
+            window = window[:, self.stride:]
+        return self._read(self.stack.start(len(window)), window, window)
+
+    def read(self, state: EngineState, ids: np.ndarray) -> EngineState:
+        """Several tokens at once, as many as the window has room for."""
+        ids = np.asarray(ids)
+        while ids.shape[1]:
+            room = ids.shape[1] if self.window is None else self.window - state.ids.shape[1]
+            if room < 1:
+                state, ids = self.advance(state, ids[:, 0]), ids[:, 1:]
+                continue
+            now, ids = ids[:, :room], ids[:, room:]
+            if self.window is None:
+                state = self._read(state.states, now, now[:, -1:])
+            else:
+                window = np.concatenate([state.ids, now], axis=1)
+                state = self._read(self.stack.start(len(window)), window, window)
+        return state
+
+    def pick(self, state: EngineState, rows: Any) -> EngineState:
+        rows = np.asarray(rows)
+        states = tuple(None if each is None else tuple(array[rows] for array in each) for each in state.states)
+        return EngineState(states, state.hidden[rows], state.ids[rows])
+
+    def score(self, ids: np.ndarray) -> np.ndarray:
+        ids = np.asarray(ids)
+        text = np.concatenate([np.full((len(ids), 1), self.start_id), ids], axis=1)
+        if self.window is None or text.shape[1] <= self.window + 1:
+            return self._scored(text)
+        return self._in_windows(text, self.window)
+
+    @property
+    def stride(self) -> int:
+        """By how much the window moves on when it is full."""
+        assert self.window is not None
+        return max(1, self.window // 2)
+
+    def _read(self, before: tuple[Any, ...], ids: np.ndarray, window: np.ndarray) -> EngineState:
+        with untaped():
+            hidden, after = self.stack(ids, before)
+        return EngineState(after, hidden.value[:, -1], window)
+
+    def _log_softmax(self, hidden: np.ndarray) -> np.ndarray:
+        """ln p of every token; <s> begins texts and is in none, so it has no probability."""
+        logits = self.stack.head(hidden).value
+        logits[..., self.start_id] = -np.inf
+        logits -= logits.max(axis=-1, keepdims=True)
+        logits -= np.log(np.exp(logits).sum(axis=-1, keepdims=True))
+        return logits
+
+    def _scored(self, text: np.ndarray) -> np.ndarray:
+        """(B, T): ln p of each token from the second on; a few rows at a time, so that logits never exist whole."""
+        read, wanted = text[:, :-1], text[:, 1:]
+        found = np.empty(wanted.shape, self.stack.embedding.weight.value.dtype)
+        if not wanted.size:
+            return found
+        rows = max(1, SCORED_AT_ONCE // (self.vocabulary_size * read.shape[1]))
+        stretch = max(1, SCORED_AT_ONCE // (self.vocabulary_size * min(rows, len(read))))
+        with untaped():
+            for row in range(0, len(read), rows):
+                hidden = self.stack(read[row:row + rows])[0].value
+                for at in range(0, read.shape[1], stretch):
+                    some = wanted[row:row + rows, at:at + stretch, None]
+                    found[row:row + rows, at:at + stretch] = np.take_along_axis(
+                        self._log_softmax(hidden[:, at:at + stretch]), some, -1)[..., 0]
+        return found
+
+    def _in_windows(self, text: np.ndarray, window: int) -> np.ndarray:
+        """A long text: the first window whole, of each later one only what the one before has not scored."""
+        keep, found = window - self.stride, []
+        for begin in range(0, text.shape[1] - 1, self.stride):
+            piece = text[:, begin:begin + window + 1]
+            if begin and piece.shape[1] - 1 <= keep:
+                break
+            found.append(self._scored(piece)[:, keep if begin else 0:])
+        return np.concatenate(found, axis=1)

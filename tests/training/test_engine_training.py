@@ -1,0 +1,146 @@
+"""Training on the engine goes loss for loss where torch goes, resumes byte for byte, and needs no torch."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from chainrule.models.engine_stack import EngineShape, EngineStack, exported
+from chainrule.tasks.engine_language import EngineLanguage, Stream
+from chainrule.tasks.order import Contiguous, Windows
+from chainrule.training.course import Course
+from chainrule.training.engine_learner import EngineLearner
+from chainrule.training.engine_loop import Listening, fit
+from chainrule.training.plan import Budget, Plan
+
+IDS = np.random.default_rng(0).integers(2, 20, size=1500).astype(np.int32)
+IDS[::50] = 1
+TRANSFORMER = EngineShape("(sf)*2", width=16, context=12, heads=2)
+LSTM = EngineShape("rr", width=12, context=12, recurrence="lstm", position="none", dropout=0.2)
+PLAN = Plan(budget=Budget(steps=12), batch=4, optimizer={"name": "adamw", "rate": 0.01}, evaluate_every=4, save_every=0)
+
+
+def task(shape, valid=True):
+    order = (Contiguous if "r" in shape.pattern else Windows)(len(IDS), shape.context, 4, 0)
+    return EngineLanguage(Stream(IDS, 3000), Stream(IDS[:200], 400) if valid else None, (0, 1), order)
+
+
+def trained(shape, folder, show=None):
+    said = []
+    stack = EngineStack(shape, 20, np.random.default_rng(0))
+    fitted = fit(stack, task(shape), PLAN, folder, Listening(said.append, show, lambda stack: ["a"], {"a": 1}, False))
+    return stack, fitted, said
+
+
+@pytest.mark.parametrize("name", ["transformer", "elman"])
+def test_a_hundred_losses_are_those_of_torch(name):
+    torch = pytest.importorskip("torch")
+    from chainrule.models.stack import Shape, Stack
+    from chainrule.tasks.language import Language, Text, Vocabulary
+    from chainrule.training import weights
+    from chainrule.training.learner import Learner
+
+    elman = EngineShape("rr", width=12, context=12, recurrence="elman", position="none")
+    shape = TRANSFORMER if name == "transformer" else elman
+    ours = EngineStack(shape, 20, np.random.default_rng(1)).to(np.float64)
+    own = {"s": {"name": "attention", "heads": 2}} if name == "transformer" else {"r": "elman", "position": "none"}
+    theirs = Stack(Shape(pattern=shape.pattern, width=shape.width, context=12, **own), 20).double()
+    weights.put(theirs, {key: torch.tensor(value) for key, value in exported(ours).items()}, "the engine")
+    for key, parameter in theirs.named_parameters():
+        parameter.requires_grad_("bias_hh" not in key)  # the engine has one bias
+    plan = Plan(budget=Budget(steps=100), batch=4, optimizer={"name": "adamw", "rate": 0.003}, schedule="cosine")
+    mine = EngineLearner(ours, task(shape, valid=False), plan, print)
+    peer = Learner(theirs, Language(Text(IDS), None, Vocabulary(20, 0, 1), task(shape).order), plan, print)
+    course, other = Course(1), Course(1)
+    for step in range(100):
+        progress = (step + 0.5) / 100
+        assert mine.step(course, progress) == pytest.approx(peer.step(other, progress).loss, abs=1e-4), f"step {step}"
+        assert course.norm == pytest.approx(other.norm, rel=1e-3)
+
+
+@pytest.mark.parametrize("shape", [TRANSFORMER, LSTM], ids=["transformer", "lstm"])
+def test_an_interrupted_training_ends_as_an_uninterrupted_one(shape, tmp_path):
+    whole, fitted, _ = trained(shape, tmp_path / "whole")
+
+    def stop(facts):
+        if facts["step"] == 7:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        trained(shape, tmp_path / "cut", stop)
+    resumed, again, said = trained(shape, tmp_path / "cut")
+    assert any("resuming at step 6" in line for line in said)
+    for name, value in exported(whole).items():
+        np.testing.assert_array_equal(exported(resumed)[name], value, err_msg=name)
+    assert (tmp_path / "cut" / "metrics.jsonl").read_bytes() == (tmp_path / "whole" / "metrics.jsonl").read_bytes()
+    assert fitted.metrics == again.metrics and fitted.course.step == 12
+    assert {"step", "tokens", "flops", "loss", "bits_per_byte", "rate", "gradient_norm"} <= set(fitted.metrics[-2])
+
+
+def test_what_is_not_finite_changes_nothing_and_ends_training(tmp_path):
+    from chainrule.errors import ChainruleError
+
+    stack = EngineStack(TRANSFORMER, 20, np.random.default_rng(0))
+    learner = EngineLearner(stack, task(TRANSFORMER), PLAN, lambda line: None)
+    stack.norm.gain.value[0] = np.nan
+    before = {name: value.copy() for name, value in exported(stack).items()}
+    course = Course(1)
+    learner.step(course, 0.1)
+    assert course.skipped == 1
+    for name, value in exported(stack).items():
+        np.testing.assert_array_equal(value, before[name])
+    with pytest.raises(ChainruleError, match="not finite in 3 steps in a row"):
+        for _ in range(5):
+            learner.step(course, 0.1)
+
+
+def test_flops_are_counted_as_cost_counts_them():
+    pytest.importorskip("torch")
+    from chainrule.models.cost.counting import counted
+    from chainrule.models.stack import Shape
+
+    shape = Shape(pattern="(sf)*2", width=16, context=12, s={"name": "attention", "heads": 2})
+    expected = sum(part.training for part in counted(shape, 20, 12))
+    found = EngineStack(TRANSFORMER, 20, np.random.default_rng(0)).flops_per_token(12)
+    assert found == pytest.approx(expected, rel=0.1)
+
+
+BLOCKED = '''
+import sys
+
+
+class Blocked:
+    """Finds no torch."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] == "torch":
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+
+sys.meta_path.insert(0, Blocked)
+from chainrule.cli.app import main
+
+main(sys.argv[1:])
+'''
+
+
+def blocked(folder, *words):
+    done = subprocess.run([sys.executable, "-c", BLOCKED, *words], cwd=folder, text=True, capture_output=True,
+                          timeout=200, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("recipe", ["engine-nnlm", "engine-lstm", "engine-transformer"])
+def test_no_torch_is_needed_to_train_evaluate_and_generate(recipe, tmp_path):
+    (tmp_path / "text.txt").write_text("the cat sat on the mat, and the dog lay by the door.\n" * 40)
+    blocked(tmp_path, "train", recipe, "--data", "text.txt", "--out", "run", "tokenizer=characters", "model.width=16",
+            "model.context=16", "training.budget.steps=60", "training.batch=4", "training.optimizer.rate=0.02")
+    found = json.loads(blocked(tmp_path, "evaluate", "run", "--data", "text.txt", "--json"))
+    assert found["perplexity"] < 12, "it has learned something: there are 19 characters"
+    assert len(blocked(tmp_path, "generate", "run", "--prompt", "the ", "--max-tokens", "5")) > 4
