@@ -113,11 +113,13 @@ def _short(number: float | None) -> str:
 
 
 def _bytes(number: float | None) -> str:
-    return "" if number is None else f"{number / 1e6:,.0f} MB" if number >= 1e7 else f"{number / 1e6:.1f} MB"
+    if number is None:
+        return ""
+    return f"{number / 1e3:.0f} kB" if number < 1e5 else f"{number / 1e6:,.{0 if number >= 1e7 else 1}f} MB"
 
 
 def _seconds(number: float | None) -> str:
-    return "" if number is None else f"{number:,.1f} s"
+    return "" if number is None else f"{number * 1e3:.0f} ms" if number < 0.1 else f"{number:,.1f} s"
 
 
 def _unit(text: str, unit: str) -> str:

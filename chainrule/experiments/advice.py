@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from chainrule.experiments.standings import hardly_trained
+
 Row = Mapping[str, Any]
 CLEAR = 1.1
 
@@ -20,8 +22,8 @@ def advice(rows: Sequence[Row], pairs: Sequence[Mapping[str, Any]]) -> list[str]
     told = {frozenset((pair["a"], pair["b"])) for pair in pairs if pair["significant"]
             and abs(pair["difference"]) > _seeds(by_name.get(pair["a"]), by_name.get(pair["b"]))}
     level = [row["name"] for row in models if row is not best and frozenset((row["name"], best["name"])) not in told]
-    return [sentence for sentence in (_quality(best, models, level), _against_compressors(best, rows),
-                                      _cheaper(best, models, level)) if sentence]
+    return [sentence for sentence in (_quality(best, models, level), _more_budget(models),
+                                      _against_compressors(best, rows), _cheaper(best, models, level)) if sentence]
 
 
 def _seeds(*rows: Row | None) -> float:
@@ -36,9 +38,15 @@ def _quality(best: Row, models: Sequence[Row], level: Sequence[str]) -> str:
         return f"{best['name']} is the only model with a number that compares: {number}."
     if not level:
         return (f"If quality matters most, take {best['name']}: {number}, and its distance to every other model is "
-                "more than chance.")
+                "more than chance on this text.")
     return (f"If quality matters most, {best['name']} has the lowest number, {number}, but no difference between it "
             f"and {_listed(level)} can be told on this text.")
+
+
+def _more_budget(models: Sequence[Row]) -> str | None:
+    """What was hardly trained has no rank."""
+    few = [f"{row['name']} ({row['steps']})" for row in models if hardly_trained(row)]
+    return f"A larger budget may change the order: {_listed(few)} made too few steps to learn much." if few else None
 
 
 def _against_compressors(best: Row, rows: Sequence[Row]) -> str | None:
@@ -64,10 +72,15 @@ def _cheaper(best: Row, models: Sequence[Row], level: Sequence[str]) -> str | No
         if near or max(values[:2]) < CLEAR * min(values[:2]):
             continue
         value = row["measured"][key] / (1e6 if key == "peak_memory" else 1)
-        chosen.setdefault(row["name"], []).append(f"{wish} ({form.format(value)})")
+        chosen.setdefault(row["name"], []).append(f"{wish} ({_spoken(form, value)})")
     parts = [f"{_listed(wishes_of)}, take {name}{_price(name, best, models, level)}"
              for name, wishes_of in chosen.items()]
     return f"If it is {'; if it is '.join(parts)}." if parts else None
+
+
+def _spoken(form: str, value: float) -> str:
+    told = form.format(value)
+    return "less than 0.1 s" if told == "0.0 s" else told
 
 
 def _price(name: str, best: Row, models: Sequence[Row], level: Sequence[str]) -> str:

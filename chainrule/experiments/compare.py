@@ -12,7 +12,7 @@ from chainrule.errors import OptionError, UsageError
 from chainrule.experiments.budget import Budget, parse_budget
 from chainrule.experiments.contestants import Contestant, contestants
 from chainrule.experiments.excerpts import passages, prompts
-from chainrule.experiments.holdout import Source, source, texts
+from chainrule.experiments.holdout import Source, of_single_lines, source, texts
 from chainrule.experiments.place import check_place, occupied, settle
 from chainrule.experiments.running import Setting, Trial, outcome
 from chainrule.experiments.terms import (
@@ -79,6 +79,7 @@ def planned(words: Sequence[str], data: Any, budget: Budget, terms: Terms) -> Pl
     where, notes = source(data, terms.valid, like.text, like.split.valid, like.split.seed)
     train, held_out = where.halves()
     documents = texts(held_out)
+    notes += [told for told in [of_single_lines(held_out)] if told]
     tokenizer, note = (None, None) if own else chosen_tokenizer(terms.tokenizer, _size(train))
     split = where.fraction if terms.valid is None else 0.0
     resolved = []

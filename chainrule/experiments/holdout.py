@@ -14,7 +14,7 @@ from chainrule.errors import DataError
 from chainrule.text.corpora import open_corpus
 from chainrule.text.corpora.corpus import CHUNK, Chunk, Corpus, documents
 from chainrule.text.options import TextOptions
-from chainrule.text.split import split
+from chainrule.text.split import Selection, split
 from chainrule.text.units import SPACE
 
 FRACTION = 0.1
@@ -54,6 +54,18 @@ def source(data: Spec, valid: Spec | None, text: TextOptions, fraction: float, s
         share = float(f"{MOST / size:.1g}")
         notes.append(f"{share:.1%} of the text is held out, about {MOST >> 20} MB: split.valid=0.1 would take more.")
     return Source(specs, given, share, seed, text.model_dump(mode="json")), notes
+
+
+def of_single_lines(held_out: Corpus) -> str | None:
+    """A sentence where a text was so short that single lines of it are held out."""
+    if not isinstance(held_out, Selection) or held_out.passage != 1:
+        return None
+    whole = held_out.base
+    lines = sum(1 for chunk in whole.chunks() for line in chunk.data.split(b"\n") if line.strip(SPACE))
+    if sum(1 for _ in documents(whole)) >= lines:  # each is a line
+        return None
+    return ("the text is short, so single lines all over it are held out, and each is predicted without the lines "
+            "around it: what a model makes of a long context is not seen. --valid FILE holds out what you choose.")
 
 
 def _listed(spec: Spec) -> tuple[str, ...]:

@@ -82,13 +82,16 @@ def units(texts: Sequence[bytes]) -> Units:
              for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
     cuts = np.append(np.concatenate(inner), bounds[-1])
     blocks = np.diff(cuts) - np.isin(cuts[1:], bounds)  # the end of a document is a place and no byte
-    count = f"{len(texts):,} document{'' if len(texts) == 1 else 's'}"
-    note = (f"the held-out text is {count} of {total:,} bytes: intervals come from {len(blocks)} blocks of about "
-            f"{size} bytes of consecutive text, as if they were independent.")
+    note = (f"the held-out text is {_count(len(texts), 'document')} of {total:,} bytes: intervals come from "
+            f"{_count(len(blocks), 'block')} of about {size:,} bytes of consecutive text, as if they were independent.")
     if len(blocks) < BLOCKS // 2:
         note += (" So little text says little, and the intervals are as wide as that." if len(blocks) >= LEAST else
                  " So little text says little: there are too few for an interval.")
     return Units(cuts, blocks, "blocks", note)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def bits(log_p: np.ndarray) -> np.ndarray:

@@ -67,8 +67,6 @@ def _lock(handle: int, out: Path) -> None:
 
 def settle(out: Path, plan: Mapping[str, Any], *, force: bool) -> None:
     """Writes down what is compared, or refuses what differs from what was begun here."""
-    from chainrule.training.workspace import differences
-
     path, wanted = out / PLAN, json.loads(json.dumps(plan))
     try:
         old = json.loads(path.read_text(encoding="utf-8"))
@@ -76,11 +74,27 @@ def settle(out: Path, plan: Mapping[str, Any], *, force: bool) -> None:
         old = None
     if old is not None and not force:
         either = {name for each in (old, wanted) for name, recipe in each["recipes"].items() if recipe is None}
-        changes = differences(*(_without(each, either) for each in (old, wanted)))
+        changes = _changes(*(_without(each, either) for each in (old, wanted)))
         if changes:
             raise UsageError("\n".join([f"{out}: holds another comparison:", *changes[:8], "Give the same command to "
                                         "go on with it, another --out, or --force: what is the same is kept."]))
     write(path, wanted)
+
+
+def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """What differs: recipes that are in one alone by their names, the others option by option."""
+    from chainrule.training.workspace import differences
+
+    both = old["recipes"].keys() & new["recipes"].keys()
+    named = [", ".join(each["recipes"]) or "none" for each in (old, new)]
+    found = [f"recipes: {named[0]} → {named[1]}"] if old["recipes"].keys() != new["recipes"].keys() else []
+    return found + differences(*({**each, "recipes": {name: _told(each["recipes"][name]) for name in sorted(both)}}
+                                 for each in (old, new)))
+
+
+def _told(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """A recipe without the words about it, and without what all share and is told once."""
+    return {name: value for name, value in recipe.items() if name not in ("description", "tokenizer", "split")}
 
 
 def _without(plan: Mapping[str, Any], names: set[str]) -> dict[str, Any]:

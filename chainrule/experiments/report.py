@@ -19,7 +19,7 @@ from chainrule.experiments.mixing import mixture
 from chainrule.experiments.pairs import put_intervals
 from chainrule.experiments.place import BEST, DETAILS, PAGE, REPORT, point_to_best
 from chainrule.experiments.running import Setting, Trial
-from chainrule.experiments.standings import Standing, empty_row, few_steps, off_budget, standing
+from chainrule.experiments.standings import Standing, by_heart, empty_row, few_steps, off_budget, standing
 from chainrule.experiments.terms import looked_at
 from chainrule.experiments.trial import learns_from_validation
 from chainrule.plain import plain
@@ -98,7 +98,8 @@ def _tokenizer(plan: Plan, members: Sequence[Standing]) -> Any:
 
 def _notes(models: Sequence[Standing], plan: Plan) -> list[str]:
     """What a reader must know of the rows."""
-    found = [note for each in models for note in (few_steps(each.row), off_budget(each.row, plan.budget)) if note]
+    found = [note for each in models
+             for note in (few_steps(each.row), off_budget(each.row, plan.budget), by_heart(each)) if note]
     rows = [each.row for each in models]
     counted = [row["name"] for row in rows if row["status"] == "ok" and row["steps"] is None]
     if counted:

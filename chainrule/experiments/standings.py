@@ -17,6 +17,7 @@ from chainrule.experiments.running import Setting, Trial
 from chainrule.storage.tensors import open_tensors
 
 FEW_STEPS = 20
+WORSE = 1.02  # the end of a curve by its best point: less is chance
 NEAR = 0.01  # of the budget
 UNTIMED = ("reading", "saving", "validating", "total")  # steps of a job that are not training
 NEEDED = ("model.safetensors", "tokenizer.json")  # what a model takes on the disk, apart from its papers
@@ -91,12 +92,30 @@ def _unusable(facts: Mapping[str, Any], budget: Budget) -> str | None:
     return None
 
 
+def hardly_trained(row: Mapping[str, Any]) -> bool:
+    return row["steps"] is not None and row["steps"] < FEW_STEPS
+
+
 def few_steps(row: Mapping[str, Any]) -> str | None:
     """A row that was hardly trained says so."""
-    if row["steps"] is None or row["steps"] >= FEW_STEPS:
+    if not hardly_trained(row):
         return None
     return (f"{row['name']} made {row['steps']} step{'s' if row['steps'] != 1 else ''} within the budget: too few to "
             "learn much. Its number says nothing about the recipe.")
+
+
+def by_heart(standing: Standing) -> str | None:
+    """A row that was better in the middle of its training says so: it had too little text for its budget."""
+    for report in (facts["report"] for facts in standing.outcomes):
+        best, last = report.get("best") or {}, report.get("last") or {}
+        if not {"step", "bits_per_byte"} <= best.keys() & last.keys() or report.get("kept") != last["step"]:
+            continue
+        if last["bits_per_byte"] > WORSE * best["bits_per_byte"]:
+            return (f"{standing.row['name']} was better at step {best['step']:,} of {last['step']:,} (its curve: "
+                    f"{best['bits_per_byte']:.3f} bits per byte, then {last['bits_per_byte']:.3f}): it learned the "
+                    "training text by heart. training.patience=3 after its name stops it in time, on a tenth of the "
+                    "training text that is kept aside for that.")
+    return None
 
 
 def off_budget(row: Mapping[str, Any], budget: Budget) -> str | None:

@@ -147,6 +147,8 @@ def test_another_comparison_in_the_same_place_is_refused_unless_forced(compared,
     words, out, _ = compared
     with pytest.raises(UsageError, match=r"(?s)holds another comparison:.*budget.amount: 3000.0 → 9.0.*--force"):
         compare(words, corpus, out, budget="9s", terms=Terms(seeds=2))
+    with pytest.raises(UsageError, match=r"another comparison:\nrecipes: .* → ngram\nGive the same command"):
+        compare(["ngram"], corpus, out, budget="3ktok", terms=Terms(seeds=2))
     report = compare(["ngram"], corpus, out, budget="3ktok", terms=Terms(seeds=2), force=True)
     assert list(rows(report)) == ["ngram"]
     compare(words, corpus, out, budget="3ktok", terms=Terms(seeds=2), force=True)  # as it was, for the other tests

@@ -5,7 +5,7 @@ from dataclasses import asdict
 import pytest
 
 from chainrule.errors import DataError
-from chainrule.experiments.holdout import Source, has_text, source, texts
+from chainrule.experiments.holdout import Source, has_text, of_single_lines, source, texts
 from chainrule.text.corpora.corpus import documents
 from chainrule.text.options import TextOptions
 
@@ -39,6 +39,16 @@ def test_a_single_line_gives_its_last_words(tmp_path):
     assert whole(held_out).startswith(b"w1") and 15 <= len(whole(held_out).split()) <= 25
     assert [chunk.ends_document for chunk in held_out.chunks()][-1]
     assert [whole(train)] == [document.text().encode() for document in documents(train)]
+
+
+def test_single_lines_out_of_a_longer_text_are_told(tmp_path):
+    for number in range(40):
+        (tmp_path / f"{number}.txt").write_text(f"document {number} has a line\n")
+    assert of_single_lines(halves(tmp_path)[1]) is None  # a line is all there is of a document
+    (tmp_path / "long.txt").write_text("".join(f"line {number} of one document\n" for number in range(400)))
+    assert "single lines all over it are held out" in of_single_lines(halves(tmp_path / "long.txt")[1])
+    (tmp_path / "line.txt").write_text("only one line of a few words")
+    assert of_single_lines(halves(tmp_path / "line.txt")[1]) is None
 
 
 @pytest.mark.parametrize("text", ["", "x", " \n "])

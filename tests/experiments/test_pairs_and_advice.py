@@ -6,7 +6,7 @@ import pytest
 from chainrule.experiments.advice import advice
 from chainrule.experiments.losses import Losses, units
 from chainrule.experiments.pairs import put_intervals
-from chainrule.experiments.standings import Standing, empty_row
+from chainrule.experiments.standings import Standing, by_heart, empty_row
 
 DRAWN = units([b"x" * 50] * 40)
 
@@ -69,6 +69,27 @@ def test_advice_is_not_sure_where_seeds_differ_as_much(three):
         each.row.update(spread=0.4, seeds=[{}, {}])
     assert pairs[0]["significant"]  # on this text, between these trained models
     assert "no difference between it and c can be told" in advice([three[0].row, three[2].row], pairs)[0]
+
+
+def test_advice_does_not_rank_what_was_hardly_trained(three):
+    pairs = put_intervals(three, DRAWN)
+    for each, steps in zip(three, (None, 500, 7), strict=True):
+        each.row["steps"] = steps
+    said = advice([each.row for each in three], pairs)
+    assert said[1] == "A larger budget may change the order: c (7) made too few steps to learn much."
+    assert sum("budget" in sentence for sentence in said) == 1
+
+
+def test_a_row_that_was_better_in_the_middle_says_so():
+    def trained(best, last, kept=90):
+        report = {"kept": kept, "best": {"step": 30, "bits_per_byte": best},
+                  "last": {"step": 90, "bits_per_byte": last}}
+        return Standing(empty_row("lstm", "model", "neural"), ({"report": report},))
+
+    assert by_heart(trained(2.0, 2.1)).startswith("lstm was better at step 30 of 90 (its curve: 2.000 bits per byte, "
+                                                  "then 2.100): it learned the training text by heart.")
+    assert by_heart(trained(2.0, 2.01)) is None and by_heart(trained(2.0, 3.0, kept=30)) is None
+    assert by_heart(Standing(empty_row("ngram", "model", "ngram"), ({"report": {}},))) is None
 
 
 def test_a_compressor_that_is_as_good_is_named(three):
