@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from chainrule.errors import UsageError
+from chainrule.families._room import check_room
 from chainrule.jobs import Job, Trained
 from chainrule.protocols import LanguageModel, Tokenizer
 from chainrule.recipe import Recipe
@@ -128,6 +129,7 @@ class Neural:
         telling = Telling(log.info, job.show, lambda stack: _samples(stack, tokenizer), _identity(job, tokenizer),
                           job.force)
         with job.timed("training"), as_typed(recipe):
+            check_room(shape_of(recipe), tokenizer.vocabulary_size, recipe.training.device)
             stack, fitted = train_ids(shape_of(recipe), plan_of(recipe), _text(encoded), _text(held_out),
                                       _vocabulary(tokenizer), workspace, device=recipe.training.device,
                                       telling=telling)

@@ -215,3 +215,11 @@ def test_one_budget_takes_the_place_of_another(folder, capsys):
 def test_a_mistake_in_the_recipe_is_one_clear_line(folder, more, words, capsys):
     code, _, said = called(capsys, *training(folder, "transformer", "mistake", *more))
     assert code == 2 and words in said and len(said.splitlines()) == 1
+
+
+def test_a_model_that_the_machine_cannot_hold_is_refused_before_its_memory_is_filled(folder):
+    done = run(folder, "train", "gpt3-175b", "--data", folder / "text.txt", "--out", folder / "huge",
+               "tokenizer=bytes", "training.device=cpu", code=1)
+    last = done.stderr.splitlines()[-1]
+    assert "weights and gradients alone take 1,39" in last and "Try a smaller model.width" in last, done.stderr
+    assert not (folder / "huge").exists() and not (folder / ".huge.training").exists()

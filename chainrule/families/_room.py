@@ -1,0 +1,24 @@
+"""Whether a neural model has room on this machine: asked before memory is full, which would end other programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainrule.errors import ChainruleError
+from chainrule.storage.environment import memory
+
+BYTES = 8  # of each parameter at least: its weight and its gradient in float32; optimizers and activations come on top
+
+
+def check_room(shape: Any, vocabulary_size: int, device: str) -> None:
+    """Refuses weights and gradients that are more than all memory of the machine; a GPU refuses by itself."""
+    from chainrule.models.cost.counting import on_meta
+    from chainrule.training.run import chosen_device
+
+    if chosen_device(device).type != "cpu":
+        return
+    count = sum(each.numel() for each in on_meta(shape, vocabulary_size).parameters())
+    if count * BYTES > memory():
+        raise ChainruleError(f"the model has {count:,} parameters, whose weights and gradients alone take "
+                             f"{count * BYTES / 1e9:,.0f} GB; this machine has {memory() / 1e9:,.0f} GB of memory. Try "
+                             "a smaller model.width, or fewer layers in model.pattern.")
