@@ -12,23 +12,26 @@ from chainrule.errors import UsageError, did_you_mean
 if TYPE_CHECKING:
     from chainrule.engine import Graph
 
+TOKENS = 32  # in the vocabulary of a recipe's graph
 ENDINGS = {".svg": "svg", ".dot": "dot", ".mmd": "mermaid"}
 
 
 def show_graph(what: list[str], *, out: Path | None, json: bool) -> None:
     """The graph of one example, as a table, as JSON, or as a picture in a file."""
-    if len(what) != 1:
-        raise UsageError(f"--graph draws one graph, got {len(what)} names. Known: {', '.join(known())}.")
+    name, *overrides = what
+    if others := [word for word in overrides if "=" not in word]:
+        raise UsageError(f"--graph draws one graph, got {1 + len(others)} names. Known: {', '.join(known())}, and "
+                         "recipes of the family engine.")
     if out is not None and out.suffix not in ENDINGS:
         raise UsageError(f"--out = {str(out)!r}, expected a name that ends in .svg, .dot or .mmd.")
-    drawn = graph_of(what[0])
+    drawn = graph_of(name, overrides)
     if out is not None:
         from chainrule.storage.files import created
 
         with created(out) as write:
             write(getattr(drawn, ENDINGS[out.suffix])().encode())
         say(f"wrote {out}.")
-    emit({"name": what[0], "nodes": [asdict(node) for node in drawn.nodes], "edges": [list(e) for e in drawn.edges]},
+    emit({"name": name, "nodes": [asdict(node) for node in drawn.nodes], "edges": [list(e) for e in drawn.edges]},
          json, lambda _: _show(drawn))
 
 
@@ -40,24 +43,52 @@ def known() -> list[str]:
     return [*CLASSICS, *names("engine/modules")]
 
 
-def graph_of(name: str) -> Graph:
-    """With the sum of squares behind a module's outputs, so that there is one number to begin from."""
+def graph_of(name: str, overrides: list[str]) -> Graph:
+    """One of the lecture's, or that of a module's example: the sum of squares of its outputs; or that of a recipe."""
     import numpy as np
 
     from chainrule.engine import Tensor, graph
     from chainrule.engine.classics import CLASSICS
+    from chainrule.recipe import shipped
     from chainrule.registry import find
 
+    if name in shipped() or name.endswith((".yaml", ".yml")):
+        return recipe_graph(name, overrides)
+    if overrides:
+        raise UsageError(f"{overrides[0]} changes nothing in the graph of {name}; only recipes can be changed.")
     if name in CLASSICS:
         return graph(CLASSICS[name]())
     if name not in known():
-        raise UsageError(f"no computation graph named {name!r}.{did_you_mean(name, known())}")
+        raise UsageError(f"no computation graph named {name!r}.{did_you_mean(name, [*known(), *shipped()])}")
     module, inputs = find("engine/modules", name).example(np.random.default_rng(0))  # type: ignore[attr-defined]
     y = module.to(np.float64)(*(Tensor(each, name=f"input {n}") for n, each in enumerate(inputs)))
     first, *rest = [(each * each).sum() for each in (y if isinstance(y, tuple) else (y,))]
     for each in rest:
         first = first + each
     return graph(first, module)
+
+
+def recipe_graph(name: str, overrides: list[str]) -> Graph:
+    """The loss of a fresh model with a small vocabulary, on two rows of a few random tokens."""
+    import numpy as np
+
+    from chainrule.engine import graph
+    from chainrule.engine.modules.softmax_cross_entropy import SoftmaxCrossEntropy
+    from chainrule.recipe import load_recipe
+    from chainrule.typed import as_typed
+
+    recipe = load_recipe(name, overrides)
+    if recipe.family != "engine":
+        raise UsageError(f"{name}: its family is {recipe.family}, whose computation is not the engine's; expected a "
+                         "recipe of the family engine, such as engine-transformer.")
+    from chainrule.families.engine import new_stack
+
+    with as_typed(recipe):
+        stack = new_stack(recipe, TOKENS)
+    ids = np.random.default_rng(recipe.seed).integers(TOKENS, size=(2, 9))
+    stack.draw(recipe.seed, 0)
+    hidden, _ = stack(ids[:, :-1])
+    return graph(SoftmaxCrossEntropy()(stack.head(hidden), ids[:, 1:]), stack)
 
 
 def _show(drawn: Graph) -> None:

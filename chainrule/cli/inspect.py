@@ -35,7 +35,7 @@ def inspect(
     clip: Annotated[float | None, typer.Option(min=0, help="Of gradients: the largest norm that may pass; the recipe's "
                                                "own if not given.")] = None,
     graph: Annotated[bool, typer.Option("--graph", help="Instead: a computation graph with the value and the gradient "
-                                        "at each node: product, neuron, or any engine module.")] = False,
+                                        "at each node: product, neuron, any engine module or recipe.")] = False,
     map_: Annotated[bool, typer.Option("--map", help="Instead: of word vectors, a map with every word in its place, as "
                                        "a page to search and zoom, map.html unless --out says otherwise.")] = False,
     words: Annotated[int | None, typer.Option(min=1, help="Of a map: so many most frequent words; 2000 if not "

@@ -34,7 +34,18 @@ def test_a_graph_is_a_table_json_and_a_picture(inspect, tmp_path):
         tmp_path / "p.mmd").read_text()
 
 
+def test_a_recipe_has_a_graph_too(inspect):
+    words = ["engine-transformer", "model.pattern=sf", "model.width=8", "model.heads=2", "--graph", "--json"]
+    found = json.loads(inspect(*words).out)
+    labels = [node["label"] for node in found["nodes"]]
+    assert {"embedding.weight", "sublayers.0.body.inward.weight", "SelfAttention", "SoftmaxCrossEntropy"} <= set(labels)
+    assert all(node["gradient"] for node in found["nodes"] if node["kind"] == "parameter")
+
+
 @pytest.mark.parametrize(("words", "said"), [
+    (["ngram"], "its family is ngram, whose computation is not the engine's"),
+    (["engine-rnn", "model.widht=3"], "Did you mean"),
+    (["neuron", "model.width=3"], "model.width=3 changes nothing in the graph of neuron"),
     (["neurn"], "no computation graph named 'neurn'. Did you mean 'neuron'?"),
     (["neuron", "product"], "--graph draws one graph, got 2 names"),
     (["neuron", "--out", "x.png"], "expected a name that ends in .svg, .dot or .mmd"),
