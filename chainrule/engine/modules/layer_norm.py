@@ -27,8 +27,7 @@ class LayerNorm(Module):
     def forward(self, x: Array, gain: Array, bias: Array | None = None) -> tuple[Array, tuple[Array, Array, Array]]:
         n = x - x.mean(axis=-1, keepdims=True)
         r = np.einsum("...d,...d->...", n, n)[..., None] / x.shape[-1]
-        r += self.epsilon
-        r **= -0.5
+        r = 1 / np.sqrt(r + self.epsilon)
         n *= r
         y = n * gain
         if bias is not None:

@@ -25,8 +25,7 @@ class RMSNorm(Module):
 
     def forward(self, x: Array, gain: Array) -> tuple[Array, tuple[Array, Array, Array]]:
         r = np.einsum("...d,...d->...", x, x)[..., None] / x.shape[-1]
-        r += self.epsilon
-        r **= -0.5
+        r = 1 / np.sqrt(r + self.epsilon)
         n = x * r
         return n * gain, (n, r, gain)
 

@@ -16,36 +16,37 @@ from chainrule.registry import part
 class SoftmaxCrossEntropy(Module):
     r"""What scores say about targets after a softmax, in nats, averaged over rows.
 
-    y = (1/R) Σ_r (ln Σ_c e^{x_rc} Σ_c t_rc − Σ_c t_rc x_rc),   dx = dy (p Σ_c t_c − t) / R,   p = softmax x
+    y = −(1/R) Σ_r Σ_c t_rc ln p_rc,   p = softmax x,   dx = dy (p Σ_c t_c − t) / R,   dt = −dy ln p / R
 
     A target is a class (an integer for each row) or soft: a distribution over the classes. Fused, because the
     quotient t/p of the two backward passes cancels: no p can be too small.
     """
 
-    def forward(self, x: Array, target: Array) -> tuple[Array, tuple[Array, Array, Array]]:
-        shifted = x - x.max(axis=-1, keepdims=True)
+    def forward(self, x: Array, target: Array) -> tuple[Array, tuple[Array, ...]]:
+        p = x - x.max(axis=-1, keepdims=True)
         if target.dtype.kind == "f":
-            right = (target * shifted).sum(axis=-1, keepdims=True)
-        else:
-            right = np.take_along_axis(shifted, target[..., None], -1)
-        p = np.exp(shifted)
+            return self._soft(p, target)
+        right = np.take_along_axis(p, target[..., None], -1)
+        np.exp(p, out=p)
         total = p.sum(axis=-1, keepdims=True)
-        p /= total
-        log_total = np.log(total)
-        if target.dtype.kind == "f":
-            log_total_t = log_total * target.sum(axis=-1, keepdims=True)
-            return (log_total_t - right).mean(), (p, target, shifted - log_total)
-        return (log_total - right).mean(), (p, target, log_total)
+        return (np.log(total) - right).mean(), (p, total, target)
 
-    def backward(self, dy: Array, memory: tuple[Array, Array, Array]) -> tuple[Array, Callable[[], Array] | None]:
-        p, target, log_p = memory
+    def backward(self, dy: Array, memory: tuple[Array, ...]) -> tuple[Array, Callable[[], Array] | None]:
+        p, total, target, *log_p = memory
         share = dy / rows(p)
-        if target.dtype.kind == "f":
-            return share * (p * target.sum(axis=-1, keepdims=True) - target), lambda: -share * log_p
-        dx = p * share
+        if log_p:
+            return p * (share * target.sum(axis=-1, keepdims=True) / total) - share * target, lambda: -share * log_p[0]
+        dx = p * (share / total)
         at = target[..., None]
         np.put_along_axis(dx, at, np.take_along_axis(dx, at, -1) - share, -1)
         return dx, None
+
+    def _soft(self, shifted: Array, target: Array) -> tuple[Array, tuple[Array, ...]]:
+        """p is kept without its quotient: total has that."""
+        p = np.exp(shifted)
+        total = p.sum(axis=-1, keepdims=True)
+        log_p = shifted - np.log(total)
+        return -(target * log_p).sum() / rows(p), (p, total, target, log_p)
 
     @staticmethod
     def example(random: np.random.Generator) -> tuple[SoftmaxCrossEntropy, list[Array]]:
