@@ -15,8 +15,8 @@ FOLDER = Path(__file__).parents[2] / "benchmarks"
 def test_word_vectors_are_held_beside_a_peer(model, peer, tmp_path):
     if importlib.util.find_spec(peer) is None:
         pytest.skip(f"the peer {peer} is not installed")
-    done = subprocess.run([sys.executable, FOLDER / "vectors.py", "--data", "pydoc", "--words", "20000", "--epochs", "1",
-                           "--seeds", "1", "--threads", "1", "--models", model, "--out", tmp_path / "out.jsonl"],
+    done = subprocess.run([sys.executable, FOLDER / "vectors.py", "--data", "pydoc", "--words", "20000", "--epochs",
+                           "1", "--seeds", "1", "--threads", "1", "--models", model, "--out", tmp_path / "out.jsonl"],
                           capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     ours, theirs = (json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines())

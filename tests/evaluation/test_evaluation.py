@@ -136,7 +136,7 @@ def test_uncertainty_by_order_goes_from_no_context_to_all_of_it():
 
 
 def test_a_model_that_cannot_be_shortened_says_so():
-    with pytest.raises(UsageError, match="--by-order needs a model whose context can be shortened: an n-gram, or a mix"):
+    with pytest.raises(UsageError, match="--by-order needs a model whose context can be shortened: an n-gram, or a"):
         by_order(History(7), WORDS, encoded(WORDS, ["the"]))
 
 

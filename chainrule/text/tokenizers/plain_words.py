@@ -45,6 +45,11 @@ class PlainWords:
         """A vocabulary that grows while it encodes."""
         return GrowingWords(self.min_count, self.size, PlainWordTokenizer)
 
+    def join(self, parts: Sequence[WordTokenizer], counts: Sequence[np.ndarray]
+             ) -> tuple[WordTokenizer, list[np.ndarray]]:
+        """The vocabulary of the parts' texts taken together, and for each part its ids' new ids."""
+        return self.growing().joined(parts, counts)
+
     @staticmethod
     def load(layout: Mapping[str, Any]) -> WordTokenizer:
         vocabulary = layout["model"]["vocab"]

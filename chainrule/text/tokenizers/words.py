@@ -56,11 +56,7 @@ class Words:
     def join(self, parts: Sequence[WordTokenizer], counts: Sequence[np.ndarray]
              ) -> tuple[WordTokenizer, list[np.ndarray]]:
         """The vocabulary of the parts' texts taken together, and for each part its ids' new ids."""
-        growing = self.growing()
-        given = [growing.learn(part.tokens[3:], times[3:]) for part, times in zip(parts, counts, strict=True)]
-        tokenizer, renumber = growing.finish()
-        marks = np.array([UNKNOWN, MARK, STOP], np.int32)
-        return tokenizer, [np.concatenate([marks, renumber[ids]]) for ids in given]
+        return self.growing().joined(parts, counts)
 
     @staticmethod
     def load(layout: Mapping[str, Any]) -> WordTokenizer:
@@ -102,6 +98,14 @@ class GrowingWords:
         self._add([])
         self.counts[ids] += times
         return ids
+
+    def joined(self, parts: Sequence[WordTokenizer], counts: Sequence[np.ndarray]
+               ) -> tuple[WordTokenizer, list[np.ndarray]]:
+        """The vocabulary of several texts taken together, and for each its ids' new ids."""
+        given = [self.learn(part.tokens[3:], times[3:]) for part, times in zip(parts, counts, strict=True)]
+        tokenizer, renumber = self.finish()
+        marks = np.array([UNKNOWN, MARK, STOP], np.int32)
+        return tokenizer, [np.concatenate([marks, renumber[ids]]) for ids in given]
 
     def finish(self) -> tuple[WordTokenizer, np.ndarray]:
         """The tokenizer, and for each id given so far the id that it has now."""
