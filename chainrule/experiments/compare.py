@@ -63,7 +63,14 @@ def compare(recipes: str | Sequence[str], data: str | Path | Sequence[str | Path
         setting = Setting(out, plan.source, (plan.train.fingerprint(), plan.held_out.fingerprint()), spent,
                           prompts(plan.documents), passages(plan.documents), lock)
         trials = {each.name: trials_of(each, plan.seeds) for each in plan.entries if each.recipe}
-        outcomes = _carried_out(trials, setting)
+        for each in plan.entries:
+            if each.problem:
+                log.info(f"{each.name}: cannot be trained: {each.problem}")
+        try:
+            outcomes = _carried_out(trials, setting)
+        except KeyboardInterrupt:
+            log.info("stopped; the same command goes on from here.")
+            raise
         return written(plan, trials, outcomes, setting, _command(words, data, out, budget, terms))
 
 

@@ -105,7 +105,7 @@ def reads_alike(contestants: Sequence[Contestant]) -> Recipe:
     """The first recipe that can be read; one that reads or divides the text otherwise is refused."""
     read = [each for each in contestants if each.recipe]
     if not read:
-        raise ChainruleError("\n".join(f"{each.name}: {each.problem}" for each in contestants))
+        raise UsageError("\n".join(f"{each.name}: {each.problem}" for each in contestants))
     first = read[0].recipe
     assert first is not None
     for each in read[1:]:

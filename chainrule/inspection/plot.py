@@ -123,6 +123,7 @@ def _axis(values: Sequence[float], begin: float, end: float, *, log: bool) -> Ax
         return Axis(10.0**least, 10.0**most, begin, end, True, tuple(10.0**e for e in range(least, most + 1, apart)))
     low, high = min(shown), max(shown)
     step = _round_step((high - low) / 6)
+    step = max(step, 1.0) if all(float(value).is_integer() for value in shown) else step  # between layers there is none
     ticks = tuple(step * n for n in range(math.ceil(low / step), math.floor(high / step) + 1))
     return Axis(low, high if high > low else low + 1, begin, end, False, ticks)
 

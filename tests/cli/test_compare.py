@@ -41,6 +41,7 @@ def test_a_person_gets_a_table_notes_advice_and_what_to_do_next(shown):
         *sorted(["ngram order=2", "ngram order=3"], key=lambda name: shown.stdout.index(name)), "broken order=2",
         "broken order=3", "zlib", "bz2", "xz", "mixture of all"]
     assert "broken order=2 failed: broken.yaml, line 4: not YAML as recipes use it" in shown.stdout
+    assert shown.stderr.index("broken order=2: cannot be trained: ") < shown.stderr.index("begins.")  # at once
     assert "Advice: If quality matters most," in shown.stdout and "Note: " in shown.stdout
     assert lines[-1] == '  chainrule generate report/best --prompt "..."'
     assert "[1/2] ngram order=2: begins." in shown.stderr
@@ -99,7 +100,7 @@ def test_when_all_fail_the_exit_code_is_one(folder, tmp_path):
     (["ngram", "--data", "nowhere", "--out", "x"], 1, "nowhere: no such file or folder"),
     (["ngram", "--data", "text.txt", "--out", "x", "--tokenizer", "btes"], 2, "--tokenizer = 'btes', expected 'own', "),
     (["ngram", "--data", "text.txt", "--out", "x", "--change", "model.ordr=3"], 2, "--change model.ordr=3: "),
-    (["broken.yaml", "--data", "text.txt", "--out", "x"], 1, "broken.yaml, line 4: not YAML"),
+    (["broken.yaml", "--data", "text.txt", "--out", "x"], 2, "broken.yaml, line 4: not YAML"),
     (["ngram", "--data", "text.txt", "--out", "text.txt"], 1, "text.txt: a file is there"),
     (["ngram", "--data", "text.txt", "--out", "report", "--budget", "9m"], 2, "report: holds another comparison:"),
 ])

@@ -62,6 +62,7 @@ def test_after_an_end_by_a_signal_the_same_command_goes_on(number, corpus, neura
     process.send_signal(number)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == (130 if number == signal.SIGINT else -9), errors
+    assert number == signal.SIGKILL or "stopped; the same command goes on from here." in errors
     assert number == signal.SIGKILL or not trial(out)  # Ctrl-C waits for the training to save itself
     assert not (out / "report.json").exists() and "Traceback" not in errors
     report, said = finished(out, corpus, "ngram", neural)

@@ -27,6 +27,11 @@ def test_labels_title_and_ticks_are_written():
     assert {"title", "time", "norm", "an <lstm> & more", "0", "10", "5"} <= set(texts)
 
 
+def test_between_whole_numbers_nothing_is_written():
+    texts, _ = drawn(Line("by layer", [0, 1], [0.4, 0.5]))
+    assert {"0", "1"} <= set(texts) and "0.2" not in texts
+
+
 def test_equal_factors_are_equally_far_apart_on_a_log_axis():
     _, (path,) = drawn(Line("a", [0, 1, 2], [1e-6, 1e-3, 1.0]), log=True)
     (_, low), (_, middle), (_, high) = points(path)
