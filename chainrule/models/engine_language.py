@@ -25,8 +25,8 @@ class EngineState:
 class EngineLanguageModel:
     """p(w_t | w_<t) = softmax(head(stack(<s> w_<t))).
 
-    Recurrence and windows carry a state on. With attention the window is read again at every token; when it is
-    full, its last half begins the next, as in the torch model, so stepping and scoring agree.
+    Where the context is bounded, texts are read in windows: when one is full, the last half of it begins the next, as
+    in the torch model. A token's window depends on its place alone, so stepping and scoring agree.
     """
 
     arrays = "numpy"
@@ -51,7 +51,8 @@ class EngineLanguageModel:
         window = np.concatenate([state.ids, new], axis=1)
         if window.shape[1] > self.window:
             window = window[:, self.stride:]
-        return self._read(self.stack.start(len(window)), window, window)
+            return self._read(self.stack.start(len(window)), window, window)
+        return self._read(state.states, new, window)
 
     def read(self, state: EngineState, ids: np.ndarray) -> EngineState:
         """Several tokens at once, as many as the window has room for."""
@@ -62,11 +63,8 @@ class EngineLanguageModel:
                 state, ids = self.advance(state, ids[:, 0]), ids[:, 1:]
                 continue
             now, ids = ids[:, :room], ids[:, room:]
-            if self.window is None:
-                state = self._read(state.states, now, now[:, -1:])
-            else:
-                window = np.concatenate([state.ids, now], axis=1)
-                state = self._read(self.stack.start(len(window)), window, window)
+            seen = now[:, -1:] if self.window is None else np.concatenate([state.ids, now], axis=1)
+            state = self._read(state.states, now, seen)
         return state
 
     def pick(self, state: EngineState, rows: Any) -> EngineState:
@@ -89,7 +87,7 @@ class EngineLanguageModel:
 
     def _read(self, before: tuple[Any, ...], ids: np.ndarray, window: np.ndarray) -> EngineState:
         with untaped():
-            hidden, after = self.stack(ids, before)
+            hidden, after = self.stack(ids, before, window.shape[1] - ids.shape[1])
         return EngineState(after, hidden.value[:, -1], window)
 
     def _log_softmax(self, hidden: np.ndarray) -> np.ndarray:

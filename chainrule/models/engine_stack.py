@@ -9,6 +9,7 @@ import numpy as np
 
 from chainrule.engine import Composite, Parameter, Tensor
 from chainrule.engine.modules.concatenate import Concatenate
+from chainrule.engine.modules.dot_product_attention import DotProductAttention
 from chainrule.engine.modules.dropout import Dropout
 from chainrule.engine.modules.embedding import Embedding
 from chainrule.engine.modules.layer_norm import LayerNorm
@@ -16,6 +17,8 @@ from chainrule.engine.modules.linear import Linear
 from chainrule.engine.modules.mlp import MLP
 from chainrule.engine.modules.multi_head_attention import MultiHeadAttention
 from chainrule.engine.modules.rms_norm import RMSNorm
+from chainrule.engine.modules.rotary import angles, turned
+from chainrule.engine.modules.self_attention import heads_of
 from chainrule.engine.modules.swiglu import SwiGLU
 from chainrule.errors import OptionError
 from chainrule.models.pattern import sublayers
@@ -62,6 +65,26 @@ class Recurrence(Composite):
         return y, tuple(each.value for each in after)
 
 
+class Attention(MultiHeadAttention):
+    """With a cache for a few tokens at a time: keys and values so far, (B, H, T, E) each."""
+
+    def start(self, batch: int) -> Any:
+        heads, width = self.attend.heads, self.outward.weight.shape[1]
+        empty = np.zeros((batch, heads, 0, width // heads), self.outward.weight.value.dtype)
+        return empty, empty
+
+    def step(self, x: Tensor, cache: Any) -> tuple[Tensor, Any]:
+        """For use alone, not for training: what it gives are constants."""
+        batch, length, width = x.shape
+        q, k, v = heads_of(self.inward(x).value, self.attend.heads)
+        if self.attend.rotary is not None:
+            around = angles(length, q.shape[3], self.attend.rotary, cache[0].shape[2], q.dtype.str)
+            q, k = turned(q, *around), turned(k, *around)
+        keys, values = (np.concatenate(pair, axis=2) for pair in zip(cache, (k, v), strict=True))
+        y = DotProductAttention(causal=True)(q, keys, values).value
+        return self.outward(y.transpose(0, 2, 1, 3).reshape(batch, length, width)), (keys, values)
+
+
 class Window(Composite):
     """y_t = W [x_{t−size+1}; …; x_t] + b. Bengio et al. 2003, JMLR 3, eq. 1; zeros before the text."""
 
@@ -99,7 +122,10 @@ class Sublayer(Composite):
 
     def forward(self, x: Tensor, state: Any) -> tuple[Tensor, Any]:
         inward = self.wiring.norm(x) if hasattr(self.wiring, "norm") else x
-        y, after = self.body(inward, state) if self.carries else (self.body(inward), None)
+        if state is None:
+            y, after = self.body(inward), None
+        else:
+            y, after = self.body.step(inward, state) if isinstance(self.body, Attention) else self.body(inward, state)
         y = self.wiring.dropout(y) if self.wiring.dropout.rate and self.training else y
         return (y if self.wiring.kind == "plain" else x + y), after
 
@@ -128,17 +154,20 @@ class EngineStack(Composite):
         return "s" in self.letters or self.position is not None
 
     def start(self, batch: int) -> tuple[Any, ...]:
-        """The state of each sublayer before the first token."""
-        return tuple(layer.body.start(batch) if layer.carries else None for layer in self.sublayers)
+        """The state of each sublayer before the first token; of attention an empty cache."""
+        return tuple(layer.body.start(batch) if hasattr(layer.body, "start") else None for layer in self.sublayers)
 
-    def forward(self, ids: np.ndarray, states: tuple[Any, ...] | None = None) -> tuple[Tensor, tuple[Any, ...]]:
-        """(B, T) ids to (B, T, D), ready for the head, and the states after them."""
+    def forward(self, ids: np.ndarray, states: tuple[Any, ...] | None = None, offset: int = 0
+                ) -> tuple[Tensor, tuple[Any, ...]]:
+        """(B, T) ids to (B, T, D), ready for the head, and the states after them; `offset` tokens went before."""
         x = self.embedding(ids)
         if self.position is not None:
-            x = x + self.position(np.arange(ids.shape[1]))
+            x = x + self.position(np.arange(offset, offset + ids.shape[1]))
         if self.dropout.rate and self.training:
             x = self.dropout(x)
-        before = self.start(len(ids)) if states is None else states
+        before = states
+        if before is None:
+            before = tuple(layer.body.start(len(ids)) if layer.carries else None for layer in self.sublayers)
         after = []
         for layer, state in zip(self.sublayers, before, strict=True):
             x, state = layer(x, state)
@@ -165,8 +194,8 @@ def _norm(shape: EngineShape) -> RMSNorm | LayerNorm:
 
 def _body(letter: str, shape: EngineShape, depth: int, random: Random) -> Composite:
     if letter == "s":
-        return MultiHeadAttention(shape.width, depth, heads=shape.heads, random=random,
-                                  rotary=10_000.0 if shape.position == "rotary" else None)
+        return Attention(shape.width, depth, heads=shape.heads, random=random,
+                         rotary=10_000.0 if shape.position == "rotary" else None)
     if letter == "r":
         return Recurrence(shape, random)
     if letter == "w":

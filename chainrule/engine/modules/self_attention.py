@@ -35,7 +35,7 @@ class SelfAttention(Module):
         if qkv.ndim != 3 or qkv.shape[-1] % (3 * self.heads):
             raise UsageError(f"self_attention was given shape {qkv.shape}, expected (batch, time, a multiple of "
                              f"{3 * self.heads}).")
-        q, k, v = _heads(qkv, self.heads)
+        q, k, v = heads_of(qkv, self.heads)
         around = None
         if self.rotary is not None:
             around = angles(q.shape[2], q.shape[3], self.rotary, 0, qkv.dtype.str)
@@ -51,7 +51,7 @@ class SelfAttention(Module):
         q, k, v, weight, around = memory
         batch, length, width = dy.shape
         d_qkv = np.empty((batch, length, 3 * width), dy.dtype)
-        dq, dk, dv = _heads(d_qkv, self.heads)
+        dq, dk, dv = heads_of(d_qkv, self.heads)
         dy = dy.reshape(batch, length, self.heads, width // self.heads).transpose(0, 2, 1, 3)
         dv[...] = weight.swapaxes(-1, -2) @ dy
         ds = score_gradient(weight, dy @ v.swapaxes(-1, -2))
@@ -66,7 +66,7 @@ class SelfAttention(Module):
         return SelfAttention(heads=2, rotary=100.0), [random.normal(size=(2, 5, 18))]
 
 
-def _heads(qkv: Array, heads: int) -> tuple[Array, Array, Array]:
+def heads_of(qkv: Array, heads: int) -> tuple[Array, Array, Array]:
     """Views (B, H, T, E) of queries, keys and values."""
     each = qkv.reshape(*qkv.shape[:2], 3, heads, qkv.shape[2] // (3 * heads)).transpose(2, 0, 3, 1, 4)
     return each[0], each[1], each[2]
