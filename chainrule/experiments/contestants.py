@@ -47,8 +47,7 @@ def contestants(words: Sequence[str], grid: Sequence[str] = (), *, own_tokenizer
     variants = [tuple(each) for each in itertools.product(*map(_choices, grid))]
     found: list[Contestant] = []
     for source, changes in _asked_for(words):
-        if not recipe_path(source).is_file():  # a name that is nobody's is a mistake in the command
-            raise UsageError(f"{source}: no such file, expected a recipe.")
+        _check_recipe(source)
         for variant in variants:
             _check([*changes, *variant], own_tokenizers)
             found.append(_named(source, (*changes, *variant)))
@@ -68,6 +67,16 @@ def _asked_for(words: Sequence[str]) -> list[tuple[str, list[str]]]:
         raise UsageError("compare needs recipes, for example: chainrule compare ngram lstm --data pydoc --budget 1m "
                          "--out report")
     return found
+
+
+def _check_recipe(source: str) -> None:
+    """A name that is nobody's is a mistake in the command; so is a text, as the shell makes of `--data *.txt`."""
+    path = recipe_path(source)
+    if not path.is_file():
+        raise UsageError(f"{source}: no such file, expected a recipe.")
+    if path.suffix not in (".yaml", ".yml"):
+        raise UsageError(f"{source}: expected a recipe, whose file's name ends in .yaml. A text has --data before it, "
+                         "each its own; a pattern stands in quotes: --data '*.txt'.")
 
 
 def _choices(option: str) -> list[str]:

@@ -55,6 +55,7 @@ def test_a_long_name_is_a_short_folder():
     ([], {}, "compare needs recipes, for example"),
     (["ngram", "ngram"], {}, "ngram is named twice, expected different recipes. --seeds 2 trains each twice"),
     (["mine.yaml"], {}, "mine.yaml: no such file, expected a recipe"),
+    (["ngram", __file__], {}, "expected a recipe, whose file's name ends in .yaml. A text has --data before it"),
     (["ngrm"], {}, "no recipe named 'ngrm'. Did you mean 'ngram'?"),
     (["ngram", "tokenizer=bytes"], {}, "tokenizer=bytes: cannot be changed for one recipe alone, all share one"),
     (["lstm", "training.budget.steps=3"], {}, "cannot be changed for one recipe alone, --budget decides it"),
