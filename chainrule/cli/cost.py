@@ -42,8 +42,9 @@ def cost(
     resolved = load_recipe(recipe, overrides or [])
     family: Any = find("families", resolved.family)
     if not hasattr(family, "cost"):
-        note = (f"a model of the family {resolved.family!r} is not trained in steps: its size and time depend on the "
-                "text alone, and `chainrule train` reports them.")
+        note = getattr(family, "no_cost", None) or (
+            f"a model of the family {resolved.family!r} is not trained in steps: its size and time depend on the "
+            "text alone, and `chainrule train` reports them.")
         emit({"recipe": recipe, "family": resolved.family, "note": note}, json, lambda found: print(note))
         return
     found = family.cost(resolved, vocabulary or _vocabulary(resolved.tokenizer), tokens, measure=measure)

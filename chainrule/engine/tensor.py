@@ -30,7 +30,7 @@ class Tensor:
     """
 
     __slots__ = ("depth", "grad", "inputs", "made_by", "memory", "name", "value", "wants", "__weakref__")
-    __array_priority__ = 1000  # array * tensor is a tensor
+    __array_ufunc__ = None  # array * tensor is a tensor: NumPy leaves it to us
 
     def __init__(self, value: Any, *, name: str = ""):
         self.value: Any = np.asarray(value)

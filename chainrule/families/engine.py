@@ -87,6 +87,9 @@ class Engine:
         keep: int = Field(default=2, ge=0)
         save_every: float = Field(default=60.0, ge=0)
 
+    no_cost = ("what the engine takes is not estimated before training; `chainrule train` reports it. The torch model "
+               "of the same shape has an estimate.")
+
     @staticmethod
     def train(job: Job) -> Trained:
         from chainrule.training.engine_loop import fit

@@ -99,4 +99,4 @@ def windows(ids: np.ndarray, length: int, rows: int, data: str) -> Tensor:
 
 def _must_be_neural(name: str, recipe: Recipe) -> None:
     if recipe.family != "neural":
-        raise UsageError(f"{name}: its family is {recipe.family}, which has no gradients; expected a neural model.")
+        raise UsageError(f"{name}: its family is {recipe.family}, expected neural: only there gradients are measured.")

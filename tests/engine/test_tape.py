@@ -101,6 +101,9 @@ def test_an_array_is_a_constant_and_a_tensor_is_not():
     assert layer.weight.grad.shape == (2, 3)
     y = x * Tensor(np.float32(2.0))
     assert isinstance(y, Tensor) and y.value.dtype == np.float32 and (2 * y).value.dtype == np.float32
+    for left in (x, np.float32(2.0), 2.0, 2):
+        for made in (left + y, left - y, left * y, left / y, (left + y) ** 2):
+            assert isinstance(made, Tensor) and made.shape == (2, 3) and made.value.dtype == np.float32
 
 
 def test_gradients_nobody_wants_are_not_computed():

@@ -109,6 +109,14 @@ def test_flops_are_counted_as_cost_counts_them():
     assert found == pytest.approx(expected, rel=0.1)
 
 
+def test_cost_says_that_it_does_not_estimate_the_engine(capsys):
+    from chainrule.cli.app import main
+
+    with pytest.raises(SystemExit):
+        main(["cost", "engine-rnn"])
+    assert capsys.readouterr().out.startswith("what the engine takes is not estimated before training")
+
+
 BLOCKED = '''
 import sys
 
