@@ -194,6 +194,8 @@ def _norm(shape: EngineShape) -> RMSNorm | LayerNorm:
 
 def _body(letter: str, shape: EngineShape, depth: int, random: Random) -> Composite:
     if letter == "s":
+        if shape.width % shape.heads:
+            raise OptionError("model.heads", shape.heads, f"a divisor of model.width = {shape.width}")
         return Attention(shape.width, depth, heads=shape.heads, random=random,
                          rotary=10_000.0 if shape.position == "rotary" else None)
     if letter == "r":

@@ -109,6 +109,23 @@ def test_flops_are_counted_as_cost_counts_them():
     assert found == pytest.approx(expected, rel=0.1)
 
 
+@pytest.mark.parametrize(("change", "said"), [
+    ("model.heads=3", r"model\.heads = 3, expected a divisor of model\.width = 128"),
+    ("model.pattern=cf", "the letters s, r, w and f. The engine has no part for 'c'"),
+    ("training.optimizer=muon", "no engine optimizer named 'muon'"),
+    ("training.reading=contiguous", "expected 'windows' for attention and learned positions"),
+    ("training.precision=bfloat16", "expected 'float32' or 'float64'"),
+])
+def test_a_wrong_recipe_of_the_engine_is_told_and_leaves_nothing_behind(change, said, tmp_path):
+    from chainrule import train
+    from chainrule.errors import UsageError
+
+    (tmp_path / "text.txt").write_text("the cat sat on the mat.\n" * 9)
+    with pytest.raises(UsageError, match=said):
+        train("engine-transformer", tmp_path / "text.txt", tmp_path / "run", overrides=["tokenizer=bytes", change])
+    assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]
+
+
 def test_cost_says_that_it_does_not_estimate_the_engine(capsys):
     from chainrule.cli.app import main
 
