@@ -52,9 +52,9 @@ class Listening:
 def fit(stack: EngineStack, task: EngineLanguage, plan: Plan, workspace: Path, listening: Listening) -> EngineFitted:
     """Trains until the budget is spent; goes on where an interrupted training left off."""
     say = listening.say
+    learner = EngineLearner(stack.train(), task, plan, say)  # a wrong option is told before anything is written
     with ExitStack() as around:
         place = around.enter_context(Workspace(workspace, listening.identity, force=listening.force, say=say))
-        learner = EngineLearner(stack.train(), task, plan, say)
         course, clock = _resumed(place, learner) or (Course(1), Clock())
         spending = Spending(plan.budget, task, stack.flops_per_token(task.context), clock)
         journal = Journal(place.path, course, listening.show, flops_per_token=spending.flops_per_token, board=False)

@@ -113,6 +113,7 @@ def test_flops_are_counted_as_cost_counts_them():
     ("model.heads=3", r"model\.heads = 3, expected a divisor of model\.width = 128"),
     ("model.pattern=cf", "the letters s, r, w and f. The engine has no part for 'c'"),
     ("training.optimizer=muon", "no engine optimizer named 'muon'"),
+    ("training.optimizer.rate=0", "expected more than 0"),
     ("training.reading=contiguous", "expected 'windows' for attention and learned positions"),
     ("training.precision=bfloat16", "expected 'float32' or 'float64'"),
 ])
