@@ -111,7 +111,7 @@ def _environment() -> dict[str, str]:
     """The same package for the process, wherever it lies; its threads wait as those of the command line do."""
     here = str(Path(chainrule.__file__).parents[1])
     path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
-    return {"OMP_WAIT_POLICY": "PASSIVE", **os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
+    return {"GOMP_SPINCOUNT": "3000", **os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
 
 
 def _followed(process: subprocess.Popen[str], trial: Trial, setting: Setting, place: str) -> str | None:
