@@ -22,7 +22,7 @@ def model_card(recipe: Mapping[str, Any], report: Mapping[str, Any], recipe_yaml
 # {title}
 
 A `{recipe["family"]}` model over `{recipe["tokenizer"]["name"]}` tokens, made with
-[chainrule](https://pypi.org/project/chainrule/). The folder is the model: `MANIFEST.json` has the SHA-256 of each file.
+chainrule. The folder is the model: `MANIFEST.json` has the SHA-256 of each file.
 
 ```
 {commands}
