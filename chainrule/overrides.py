@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from chainrule.errors import did_you_mean
+from chainrule.errors import UsageError, did_you_mean
 from chainrule.problems import Path, Problem, Problems, dotted
 from chainrule.schema import OneOf, PartOf
 from chainrule.strict_yaml import YamlError, load_yaml
@@ -19,6 +19,23 @@ Override = tuple[Path, Any]
 def is_override(word: str) -> bool:
     """Whether a word is a change: a folder or file whose name has an equals sign is none."""
     return "=" in word and not exists(word)
+
+
+def with_changes(words: Sequence[str], otherwise: str = "") -> list[tuple[str, list[str]]]:
+    """Each name with the `path=value` that follow it: `rnn rnn model.r.gain=2 lstm` are three.
+
+    `otherwise` says what to try where a change comes first; {} in it is the change.
+    """
+    found: list[tuple[str, list[str]]] = []
+    for word in words:
+        if not is_override(word):
+            found.append((word, []))
+        elif found:
+            found[-1][1].append(word)
+        else:
+            hint = f" {otherwise.replace('{}', word)}" if otherwise else ""
+            raise UsageError(f"{word!r} changes a recipe, expected the recipe before it.{hint}")
+    return found
 
 
 def parse_overrides(texts: Sequence[str]) -> list[Override]:

@@ -36,10 +36,11 @@ def show_gradients(what: list[str], data: str, *, distance: int, rows: int, clip
 
 def _measured(what: list[str], data: str, distance: int, rows: int, clip: float | None) -> dict[str, Gradients]:
     from chainrule.inspection.gradients import measure
-    from chainrule.inspection.subject import asked_for, subject
+    from chainrule.inspection.subject import subject
+    from chainrule.overrides import with_changes
 
     found = {}
-    for name, overrides in asked_for(what):
+    for name, overrides in with_changes(what):
         looked_at = subject(name, overrides, data, length=distance + 1, rows=rows)
         found[looked_at.name] = measure(looked_at.stack, looked_at.ids, clip=looked_at.clip if clip is None else clip)
     return found

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from chainrule.errors import ChainruleError, UsageError
-from chainrule.overrides import is_override
+from chainrule.overrides import with_changes
 from chainrule.recipe import Recipe, load_recipe, recipe_path
 from chainrule.registry import find
 
@@ -55,14 +55,7 @@ def contestants(words: Sequence[str], grid: Sequence[str] = (), *, own_tokenizer
 
 
 def _asked_for(words: Sequence[str]) -> list[tuple[str, list[str]]]:
-    found: list[tuple[str, list[str]]] = []
-    for word in words:
-        if not is_override(word):
-            found.append((word, []))
-        elif found:
-            found[-1][1].append(word)
-        else:
-            raise UsageError(f"{word!r} changes a recipe, expected the recipe before it. For all: --change {word}")
+    found = with_changes(words, "For all: --change {}")
     if not found:
         raise UsageError("compare needs recipes, for example: chainrule compare ngram lstm --data pydoc --budget 1m "
                          "--out report")

@@ -14,7 +14,6 @@ from torch import Tensor
 from chainrule.errors import DataError, UsageError
 from chainrule.models.language import NeuralLanguageModel
 from chainrule.models.stack import Stack
-from chainrule.overrides import is_override
 from chainrule.protocols import Tokenizer
 from chainrule.recipe import Recipe, load_recipe
 from chainrule.runs import load
@@ -34,19 +33,6 @@ class Subject:
     def clip(self) -> float | None:
         """The largest norm of a gradient that its training lets pass."""
         return getattr(self.recipe, "training").clip  # noqa: B009
-
-
-def asked_for(words: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """Each name with the `path=value` that follow it: `rnn rnn model.r.gain=2 lstm` are three."""
-    found: list[tuple[str, list[str]]] = []
-    for word in words:
-        if not is_override(word):
-            found.append((word, []))
-        elif found:
-            found[-1][1].append(word)
-        else:
-            raise UsageError(f"{word!r} changes a recipe, expected the recipe before it.")
-    return found
 
 
 def subject(name: str, overrides: Sequence[str], data: str, *, length: int, rows: int) -> Subject:

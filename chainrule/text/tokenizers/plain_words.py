@@ -4,56 +4,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from chainrule.registry import part
-from chainrule.text.corpora.corpus import Corpus
-from chainrule.text.options import TextOptions
 from chainrule.text.tokenizer import Tokenizer
-from chainrule.text.tokenizers._ranking import check
-from chainrule.text.tokenizers.words import GrowingWords, WordTokenizer
-from chainrule.text.units import END, stretches, unit_of
+from chainrule.text.tokenizers.words import Counted, WordTokenizer
+from chainrule.text.units import END
 
 APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}"
 INNER = re.compile(f"[^{APOSTROPHES}]+(?:[{APOSTROPHES}][^{APOSTROPHES}]+)*")
 LETTERS = r"[\p{L}\p{M}\p{N}]+"
-
-
-@part
-@dataclass(frozen=True, kw_only=True)
-class PlainWords:
-    """Runs of letters and digits in lower case ("don't" stays one); all else is left out, rare words become <unk>."""
-
-    min_count: int = 1
-    size: int | None = None
-    keeps_space = False
-
-    def __post_init__(self) -> None:
-        check("plain_words", specials=3, min_count=self.min_count, size=self.size)
-
-    def train(self, corpus: Corpus, options: TextOptions) -> WordTokenizer:
-        growing = self.growing()
-        for _ in growing.stream(stretches(corpus, unit_of(options, keeps_space=False), options), corpus, options):
-            continue
-        return growing.finish()[0]
-
-    def growing(self) -> GrowingWords:
-        """A vocabulary that grows while it encodes."""
-        return GrowingWords(self.min_count, self.size, PlainWordTokenizer)
-
-    def join(self, parts: Sequence[WordTokenizer], counts: Sequence[np.ndarray]
-             ) -> tuple[WordTokenizer, list[np.ndarray]]:
-        """The vocabulary of the parts' texts taken together, and for each part its ids' new ids."""
-        return self.growing().joined(parts, counts)
-
-    @staticmethod
-    def load(layout: Mapping[str, Any]) -> WordTokenizer:
-        vocabulary = layout["model"]["vocab"]
-        return PlainWordTokenizer([token.encode() for token in sorted(vocabulary, key=vocabulary.__getitem__)])
 
 
 class PlainWordTokenizer(WordTokenizer):
@@ -74,6 +37,14 @@ class PlainWordTokenizer(WordTokenizer):
 
     def encode_lines(self, lines: Sequence[str]) -> np.ndarray:
         return Tokenizer.encode_lines(self, lines)
+
+
+@part
+@dataclass(frozen=True, kw_only=True)
+class PlainWords(Counted):
+    """Runs of letters and digits in lower case ("don't" stays one); all else is left out, rare words become <unk>."""
+
+    made = PlainWordTokenizer
 
 
 def plain(text: str) -> list[str]:

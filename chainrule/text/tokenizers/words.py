@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import count, repeat
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -31,17 +31,17 @@ MARKS = {END: STOP, b"<s>": MARK, b"</s>": MARK}
 A_MARK = re.compile(rb"(?<![^\0\t\n\v\f\r ])</?s>(?![^\0\t\n\v\f\r ])")
 
 
-@part
 @dataclass(frozen=True, kw_only=True)
-class Words:
-    """Splits at ASCII white space and NUL, as KenLM does; words that are rare or unseen become <unk>."""
+class Counted:
+    """What trains a vocabulary of counted words, however a text is split into them: `made` says that."""
 
     min_count: int = 1
     size: int | None = None
     keeps_space = False
+    made: ClassVar[type[WordTokenizer]]
 
     def __post_init__(self) -> None:
-        check("words", specials=3, min_count=self.min_count, size=self.size)
+        check(self.made.name, specials=3, min_count=self.min_count, size=self.size)
 
     def train(self, corpus: Corpus, options: TextOptions) -> WordTokenizer:
         growing = self.growing()
@@ -51,17 +51,17 @@ class Words:
 
     def growing(self) -> GrowingWords:
         """A vocabulary that grows while it encodes."""
-        return GrowingWords(self.min_count, self.size, WordTokenizer)
+        return GrowingWords(self.min_count, self.size, self.made)
 
     def join(self, parts: Sequence[WordTokenizer], counts: Sequence[np.ndarray]
              ) -> tuple[WordTokenizer, list[np.ndarray]]:
         """The vocabulary of the parts' texts taken together, and for each part its ids' new ids."""
         return self.growing().joined(parts, counts)
 
-    @staticmethod
-    def load(layout: Mapping[str, Any]) -> WordTokenizer:
+    @classmethod
+    def load(cls, layout: Mapping[str, Any]) -> WordTokenizer:
         vocabulary = layout["model"]["vocab"]
-        return WordTokenizer([token.encode() for token in sorted(vocabulary, key=vocabulary.__getitem__)])
+        return cls.made([token.encode() for token in sorted(vocabulary, key=vocabulary.__getitem__)])
 
 
 class GrowingWords:
@@ -181,6 +181,14 @@ class WordTokenizer(Tokenizer):
         empty = layout(model, dict(zip(spelled[:3], range(3), strict=True)), split, None, self.normalizer)
         entries = ", ".join(map("%s: %d".__mod__, zip(map(encode_basestring, spelled), count())))
         return empty.replace('"vocab": {}', f'"vocab": {{{entries}}}')  # 2.5 times as fast as json.dumps on the dict
+
+
+@part
+@dataclass(frozen=True, kw_only=True)
+class Words(Counted):
+    """Splits at ASCII white space and NUL, as KenLM does; words that are rare or unseen become <unk>."""
+
+    made = WordTokenizer
 
 
 def _encoded(stretches: Iterator[Stretch], split: Callable[[bytes], list[bytes]],
