@@ -59,6 +59,8 @@ class Engine:
         context: int = Field(default=64, ge=1)
         heads: int = Field(default=4, ge=1)
         recurrence: Literal["elman", "ugrnn", "gru", "lstm"] = "lstm"
+        gain: float = Field(default=1.0, gt=0)
+        forget: float = 1.0
         window: int = Field(default=5, ge=1)
         feedforward: Literal["swiglu", "gelu", "gelu_tanh", "relu", "sigmoid", "silu", "tanh"] = "swiglu"
         norm: Literal["rms", "layer", "none"] = "rms"

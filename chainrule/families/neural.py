@@ -106,7 +106,8 @@ class Neural:
         ema: float | None = Field(default=None, gt=0, lt=1)
         label_smoothing: float = Field(default=0.0, ge=0, lt=1)
         reading: Literal["auto", "windows", "contiguous"] = "auto"
-        precision: Literal["float32", "bfloat16", "float16"] = "float32"
+        precision: Literal["float32", "float64", "bfloat16", "float16"] = "float32"
+        initial: Literal["torch", "engine"] = "torch"
         compile: Literal["auto", "on", "off"] = "auto"
         evaluate_every: int | None = Field(default=None, ge=1)
         evaluate_tokens: int = Field(default=1 << 18, ge=1)
@@ -144,6 +145,8 @@ class Neural:
         from chainrule.training.run import chosen_device, new_stack
 
         stack = new_stack(shape_of(recipe), tokenizer.vocabulary_size, recipe.seed).to(chosen_device("auto")).eval()
+        if plan_of(recipe).precision == "float64":
+            stack.double()
         weights.put(stack, weights.read(folder / WEIGHTS), folder / WEIGHTS)
         return language_model(stack, tokenizer)
 

@@ -37,6 +37,8 @@ class EngineShape:
     context: int = 64
     heads: int = 4  # of s
     recurrence: Literal["elman", "ugrnn", "gru", "lstm"] = "lstm"  # r
+    gain: float = 1.0  # of an elman's first recurrent matrix: above 1 gradients explode, below they vanish
+    forget: float = 1.0  # the first bias of the gate by which an lstm or ugrnn remembers
     window: int = 5  # tokens of w
     feedforward: str = "swiglu"  # f: swiglu, or the activation of a plain one
     norm: Literal["rms", "layer", "none"] = "rms"
@@ -53,9 +55,10 @@ class Recurrence(Composite):
     def __init__(self, shape: EngineShape, random: Random):
         self.cell: Any = find("engine/modules", shape.recurrence)(shape.width, shape.width, random=random)
         if shape.recurrence == "elman":  # orthogonal, so that gradients neither vanish nor explode at first
-            self.cell.recurrent.value = np.linalg.qr(random.normal(size=(shape.width,) * 2))[0].astype(np.float32)
+            turn = np.linalg.qr(random.normal(size=(shape.width,) * 2))[0]
+            self.cell.recurrent.value = (shape.gain * turn).astype(np.float32)
         if shape.recurrence in ("lstm", "ugrnn"):  # a fresh network remembers
-            self.cell.bias.value[shape.width:2 * shape.width] = 1.0
+            self.cell.bias.value[shape.width:2 * shape.width] = shape.forget
 
     def start(self, batch: int) -> Any:
         return tuple(self.cell.start(batch))

@@ -39,8 +39,9 @@ def cross_entropy(hidden: Tensor, head: nn.Module, targets: Tensor, *, smoothing
 
 
 def _summed(head: nn.Module, hidden: Tensor, targets: Tensor, smoothing: float) -> Tensor:
-    return F.cross_entropy(head(hidden).float(), targets, ignore_index=IGNORED, reduction="sum",
-                           label_smoothing=smoothing)
+    scores = head(hidden)
+    scores = scores if scores.dtype == torch.float64 else scores.float()
+    return F.cross_entropy(scores, targets, ignore_index=IGNORED, reduction="sum", label_smoothing=smoothing)
 
 
 @cache

@@ -24,7 +24,7 @@ from chainrule.training.plan import Plan
 
 IN_A_ROW = 3  # steps that are not finite, then training stops
 MODEL, OPTIMIZER, MEMORY = "model.safetensors", "optimizer.safetensors", "memory.safetensors"
-DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
 ADVICE = ("Try a lower training.optimizer.rate, a longer warmup (training.schedule.warmup), training.clip=1.0, or "
           "training.precision=float32; with --force, since the recipe then is another.")
 NO_MEMORY = ("not enough memory", "can't allocate memory", "out of memory")
@@ -112,7 +112,7 @@ class Learner:
 
     def autocast(self) -> AbstractContextManager[Any]:
         """The precision that the plan asks for."""
-        if self.plan.precision == "float32":
+        if self.plan.precision in ("float32", "float64"):
             return nullcontext()
         return torch.autocast(self.device.type, DTYPES[self.plan.precision])
 

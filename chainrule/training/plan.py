@@ -44,7 +44,8 @@ class Plan:
     ema: float | None = None  # decay of a moving average of the weights, which is then used and saved
     label_smoothing: float = 0.0
     reading: Literal["auto", "windows", "contiguous"] = "auto"  # auto: contiguous where nothing but recurrence mixes
-    precision: Literal["float32", "bfloat16", "float16"] = "float32"
+    precision: Literal["float32", "float64", "bfloat16", "float16"] = "float32"
+    initial: Literal["torch", "engine"] = "torch"  # who draws the first weights; the engine: as a run of its family
     compile: Literal["auto", "on", "off"] = "auto"  # auto: on CUDA
     evaluate_every: int | None = None  # steps; None: ten times in the budget
     evaluate_tokens: int = 1 << 18  # of the validation text, from its beginning

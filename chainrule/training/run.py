@@ -12,9 +12,11 @@ import numpy as np
 import torch
 
 from chainrule.errors import DataError, OptionError
+from chainrule.models.engine_counterpart import first_weights
 from chainrule.models.stack import Shape, Stack
 from chainrule.tasks.language import Language, Text, Vocabulary
 from chainrule.tasks.order import Contiguous, Windows
+from chainrule.training import weights
 from chainrule.training.journal import Show
 from chainrule.training.loop import Fitted, fit
 from chainrule.training.plan import Plan
@@ -39,7 +41,9 @@ def train_ids(shape: Shape, plan: Plan, text: Text | np.ndarray, valid: Text | n
     telling = telling or Telling()
     text = Text(text) if isinstance(text, np.ndarray) else text
     valid = Text(valid) if isinstance(valid, np.ndarray) else valid
-    stack = new_stack(shape, vocabulary.size, plan.seed).to(chosen_device(device))
+    stack = new_stack(shape, vocabulary.size, plan.seed, plan.initial).to(chosen_device(device))
+    if plan.precision == "float64":
+        stack.double()
     check_precision(stack, plan)
     task = language_task(stack, plan, text, valid, vocabulary, telling)
     identity = telling.identity
@@ -49,11 +53,15 @@ def train_ids(shape: Shape, plan: Plan, text: Text | np.ndarray, valid: Text | n
                       force=telling.force)
 
 
-def new_stack(shape: Shape, vocabulary_size: int, seed: int) -> Stack:
-    """A stack with weights that depend on the seed alone."""
+def new_stack(shape: Shape, vocabulary_size: int, seed: int, initial: str = "torch") -> Stack:
+    """A stack with weights that depend on the seed alone: as its parts draw them, or as the engine would."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return Stack(shape, vocabulary_size)
+        stack = Stack(shape, vocabulary_size)
+    if initial == "engine":
+        drawn = first_weights(asdict(shape), vocabulary_size, seed)
+        weights.put(stack, {name: torch.from_numpy(array) for name, array in drawn.items()}, "the engine's weights")
+    return stack
 
 
 def language_task(stack: Stack, plan: Plan, text: Text, valid: Text | None, vocabulary: Vocabulary,

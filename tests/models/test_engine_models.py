@@ -1,8 +1,13 @@
 """Weights of the engine and of torch are interchangeable: the same file gives the same log-probabilities, both ways."""
 
+import re
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
+from chainrule.errors import UsageError
+from chainrule.models.engine_counterpart import in_engine, in_neural
 from chainrule.models.engine_language import EngineLanguageModel
 from chainrule.models.engine_stack import EngineShape, EngineStack, exported, imported
 
@@ -10,6 +15,7 @@ torch = pytest.importorskip("torch")
 from chainrule.models.language import NeuralLanguageModel  # noqa: E402
 from chainrule.models.stack import Shape, Stack  # noqa: E402
 from chainrule.training import weights  # noqa: E402
+from chainrule.training.run import new_stack  # noqa: E402
 
 SIZES = {"width": 12, "context": 8, "deviation": 0.5}
 SHAPES = {
@@ -25,21 +31,10 @@ SHAPES = {
 }
 
 
-def in_torch(shape):
-    """The shape of the torch stack with the same weights."""
-    plain = shape.feedforward == "swiglu"
-    return Shape(pattern=shape.pattern, width=shape.width, context=shape.context,
-                 s={"name": "attention", "heads": shape.heads}, r=shape.recurrence,
-                 w={"name": "window", "size": shape.window},
-                 f="swiglu" if plain else {"name": "mlp", "activation": shape.feedforward}, norm=shape.norm,
-                 wiring=shape.wiring, position=shape.position, head=shape.head,
-                 embedding={"name": "lookup", "deviation": shape.deviation})
-
-
 def pair(name):
     ours = EngineStack(SHAPES[name], 11, np.random.default_rng(0))
     torch.manual_seed(1)
-    theirs = Stack(in_torch(SHAPES[name]), 11)
+    theirs = Stack(Shape(**in_neural(SHAPES[name])), 11)
     with torch.no_grad():
         for parameter in theirs.parameters():
             parameter += 0.1 * torch.randn_like(parameter)
@@ -69,3 +64,55 @@ def test_the_engine_reads_the_weights_of_torch(name):
     ours, theirs = pair(name)
     imported(ours, {key: value.numpy() for key, value in weights.weights(theirs).items()})
     agree(ours, theirs)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_sentence_comes_back_from_the_other_side_as_it_was(name):
+    shape, left_out = in_engine(in_neural(SHAPES[name]))
+    unused = {"r": ["recurrence"], "s": ["heads"], "w": ["window"], "f": ["feedforward"]}
+    kept = [field.name for field in fields(shape) if not any(
+        field.name in names and letter not in SHAPES[name].pattern for letter, names in unused.items())]
+    assert [getattr(shape, each) for each in kept] == [getattr(SHAPES[name], each) for each in kept]
+    assert not left_out
+
+
+def test_what_matters_to_training_alone_is_told():
+    _, left_out = in_engine({"pattern": "rs", "width": 12, "context": 8, "r": {"name": "elman", "recurrent": "uniform"},
+                             "s": {"name": "attention", "dropout": 0.1}, "dropout": "variational"})
+    assert left_out == ["model.r.recurrent", "model.s.dropout", "model.dropout.name"]
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    ({"pattern": "cf"}, "model.pattern = 'cf', expected the letters s, r, w and f. The engine has no part for 'c'"),
+    ({"s": {"name": "attention", "groups": 1}}, "model.s.groups = 1, expected 4. The engine has no other."),
+    ({"f": {"name": "swiglu", "hidden": 7}}, "model.f.hidden = 7, expected 32. The engine has no other."),
+    ({"f": "geglu"}, "model.f = 'geglu', expected mlp or swiglu. The engine has no other part."),
+    ({"f": {"name": "mlp", "activation": "identity"}}, "model.f.activation = 'identity', expected gelu, gelu_tanh"),
+    ({"wiring": "post_norm"}, "model.wiring = 'post_norm', expected pre_norm or residual or plain"),
+    ({"norm": {"name": "rms", "epsilon": 1e-3}}, "model.norm.epsilon = 0.001, expected 1e-06"),
+    ({"position": "alibi"}, "model.position = 'alibi', expected rotary or learned or none"),
+    ({"head": {"name": "tied", "bias": True}}, "model.head.bias = True, expected False"),
+])
+def test_what_the_engine_does_not_have_is_told_in_one_line(change, said):
+    with pytest.raises(UsageError, match=re.escape(said)):
+        in_engine({"pattern": "sf", "width": 12, "context": 8, "s": "attention", "f": "swiglu", **change})
+
+
+def test_what_goes_without_saying_may_be_said():
+    shape, _ = in_engine({"pattern": "sf", "width": 12, "context": 8, "s": {"name": "attention", "heads": 2,
+                          "groups": 2}, "f": {"name": "mlp", "hidden": 48, "activation": "relu"}})
+    assert (shape.heads, shape.feedforward) == (2, "relu")
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_torch_starts_from_the_weights_of_the_engine_where_it_is_told_to(name):
+    started = new_stack(Shape(**in_neural(SHAPES[name])), 11, 5, "engine")
+    drawn = exported(EngineStack(SHAPES[name], 11, np.random.default_rng(5)))
+    assert weights.weights(started).keys() == drawn.keys()
+    for key, value in weights.weights(started).items():
+        np.testing.assert_array_equal(value, drawn[key], err_msg=key)
+
+
+def test_a_start_that_the_engine_does_not_have_is_told():
+    with pytest.raises(UsageError, match=r"training.initial = 'engine', expected 'torch' with model.r.recurrent"):
+        new_stack(Shape(pattern="r", r={"name": "elman", "recurrent": "identity"}), 11, 0, "engine")

@@ -62,6 +62,25 @@ def test_a_hundred_losses_are_those_of_torch(name):
         assert course.norm == pytest.approx(other.norm, rel=1e-3)
 
 
+def test_the_same_seed_gives_the_same_curve_on_both_sides(tmp_path):
+    """Two commands, the same seed: a hundred losses in float64, one by one."""
+    pytest.importorskip("torch")
+    from chainrule import train
+
+    (tmp_path / "text.txt").write_text("".join(f"the cows eat grass, {n * n % 17} of them\n" for n in range(60)))
+    both = ["tokenizer=characters", "model.width=32", "model.context=16", "training.budget.steps=100", "seed=3",
+            "training.batch=4", "training.precision=float64", "training.log_every=1", "training.keep=0"]
+    rate, curves = "training.optimizer.rate=0.003", []
+    for recipe, own in (("engine-transformer", ["model.dropout=0", rate]),
+                        ("transformer", ["model.dropout.rate=0", "training.initial=engine",
+                                         "training.optimizer=adamw", rate])):
+        train(recipe, tmp_path / "text.txt", tmp_path / recipe, overrides=[*both, *own])
+        rows = map(json.loads, (tmp_path / recipe / "metrics.jsonl").read_text().splitlines())
+        curves.append([row["loss"] for row in rows if "loss" in row])
+    assert len(curves[0]) == 100 and curves[0][-1] < 0.5 * curves[0][0], "it has learned something"
+    np.testing.assert_allclose(curves[0], curves[1], atol=1e-6)
+
+
 @pytest.mark.parametrize("shape", [TRANSFORMER, LSTM], ids=["transformer", "lstm"])
 def test_an_interrupted_training_ends_as_an_uninterrupted_one(shape, tmp_path):
     whole, fitted, _ = trained(shape, tmp_path / "whole")

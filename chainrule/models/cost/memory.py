@@ -45,16 +45,17 @@ def training_memory(shape: Shape, vocabulary_size: int, tokens: tuple[int, int],
                     precision: torch.dtype = torch.float32, average: bool = False) -> TrainingMemory:
     """For micro-batches of (rows, tokens), so many logits at once, and an optimizer made from named parameters.
 
-    Weights and optimizer are float32; other precisions are those of autocast.
+    Weights and optimizer are float32 or float64; other precisions are those of autocast.
     It is taken as activations in its precision and one copy of the weights in it; what autocast leaves in float32
     (norms, softmax) makes the truth a little larger.
     """
-    weights = 4 * parameters(shape, vocabulary_size)
-    state = _extended(shape, lambda some: _optimizer_bytes(on_meta(some, vocabulary_size), optimizer))
+    size = 8 if precision == torch.float64 else 4
+    weights = size * parameters(shape, vocabulary_size)
+    state = size // 4 * _extended(shape, lambda some: _optimizer_bytes(on_meta(some, vocabulary_size), optimizer))
     kept = activations(shape, vocabulary_size, tokens, precision)
-    copy = 0 if precision == torch.float32 else weights // 4 * precision.itemsize
+    copy = 0 if precision in (torch.float32, torch.float64) else weights // 4 * precision.itemsize
     at_once = min(logits, tokens[0] * tokens[1] * vocabulary_size)
-    return TrainingMemory(weights, weights, state, kept + copy, 3 * 4 * at_once, weights if average else 0)
+    return TrainingMemory(weights, weights, state, kept + copy, 3 * size * at_once, weights if average else 0)
 
 
 def activations(shape: Shape, vocabulary_size: int, tokens: tuple[int, int],

@@ -58,6 +58,7 @@ def _step_seconds(shape: Shape, vocabulary_size: int, rows: int, precision: str,
     with torch.random.fork_rng(), torch.device(device):
         torch.manual_seed(0)
         stack = Stack(shape, vocabulary_size)
+        stack = stack.double() if precision == "float64" else stack
         ids = torch.randint(vocabulary_size, (rows, shape.context))
     optimizer = torch.optim.AdamW(stack.parameters(), fused=True)
 
@@ -95,7 +96,7 @@ def _fastest(work: Callable[[], Any], device: str) -> float:
 
 
 def _autocast(precision: str, device: str) -> Any:
-    return nullcontext() if precision == "float32" else torch.autocast(device, getattr(torch, precision))
+    return nullcontext() if precision in ("float32", "float64") else torch.autocast(device, getattr(torch, precision))
 
 
 def _remembered(device: str, key: dict[str, Any], anew: bool, measure: Callable[[], Speed]) -> Speed:
