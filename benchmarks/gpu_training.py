@@ -21,9 +21,9 @@ from peers import GPT2, Size, ours, parameters, record
 
 from chainrule.tasks.language import Text, Vocabulary
 from chainrule.training.course import Course
-from chainrule.training.learner import Learner
 from chainrule.training.plan import Budget, Plan
 from chainrule.training.run import Telling, language_task
+from chainrule.training.torch_learner import TorchLearner
 
 PEAK = 989e12  # FLOP/s of an H100 or H200 in bfloat16, without sparsity
 REFERENCE = 521_900  # tokens/s: nanoGPT with the same batch on one H200
@@ -55,7 +55,7 @@ def main() -> None:
            ratio_to_nanogpt=round(rate / REFERENCE, 3))
 
 
-def prepared(size: Size, given: argparse.Namespace) -> tuple[Learner, Course]:
+def prepared(size: Size, given: argparse.Namespace) -> tuple[TorchLearner, Course]:
     """The trainer's own step, with as many rows as the micro-batches have together."""
     device = torch.device("cpu" if given.tiny else "cuda")
     torch.manual_seed(0)
@@ -65,10 +65,10 @@ def prepared(size: Size, given: argparse.Namespace) -> tuple[Learner, Course]:
                 compile="off" if given.tiny else given.compile)
     ids = np.random.default_rng(0).integers(0, size.vocabulary_size, rows * size.context * 4 + 1).astype(np.int32)
     task = language_task(stack, plan, Text(ids), None, Vocabulary(size.vocabulary_size, 0, 1), Telling())
-    return Learner(stack, task, plan, print), Course(accumulation=given.accumulation)
+    return TorchLearner(stack, task, plan, print), Course(accumulation=given.accumulation)
 
 
-def measured(learner: Learner, course: Course, tokens: int, seconds: float) -> tuple[list[float], int]:
+def measured(learner: TorchLearner, course: Course, tokens: int, seconds: float) -> tuple[list[float], int]:
     """Tokens a second of each step (a step ends with its loss on the host), and the most memory in bytes."""
     rates, began = [], time.perf_counter()
     learner.step(course, 0.5)

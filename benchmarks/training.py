@@ -22,9 +22,9 @@ from torch.nn import functional as F
 from chainrule.models.stack import Shape, Stack
 from chainrule.tasks.language import Text, Vocabulary
 from chainrule.training.course import Course
-from chainrule.training.learner import Learner
 from chainrule.training.plan import Budget, Plan
 from chainrule.training.run import Telling, language_task
+from chainrule.training.torch_learner import TorchLearner
 
 LSTM_SMALL = Size(2, 128, 1, 64, 12)
 LSTM_RECIPE = Size(2, 256, 1, 64, 16, 2048)
@@ -80,7 +80,7 @@ def our_steps(stack: Stack, size: Size, steps: int) -> Callable[[], object]:
     """Steps of the trainer itself."""
     plan = Plan(Budget(steps=1), batch=size.batch, compile="off", keep=0)
     task = language_task(stack, plan, Text(text(size)), None, Vocabulary(size.vocabulary_size, 0, 1), Telling())
-    learner, course = Learner(stack.train(), task, plan, print), Course(accumulation=1)
+    learner, course = TorchLearner(stack.train(), task, plan, print), Course(accumulation=1)
 
     def work() -> None:
         for _ in range(steps):

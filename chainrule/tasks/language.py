@@ -1,17 +1,15 @@
-"""Language modeling: every token is predicted from those before it."""
+"""Language modeling: every token is predicted from those before it. Which text is read, whoever computes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
-from chainrule.tasks.cross_entropy import cross_entropy
 from chainrule.tasks.order import Contiguous, Windows, cut, once
 
 
@@ -40,13 +38,13 @@ class Vocabulary:
 class Batch:
     """(B, T) ids that are read and those that are wanted; `fresh` where no state goes on from the step before."""
 
-    read: Tensor
-    wanted: Tensor
+    read: Any
+    wanted: Any
     fresh: bool = True
 
     @property
     def tokens(self) -> int:
-        return self.wanted.numel()
+        return math.prod(self.wanted.shape)
 
     def __len__(self) -> int:
         return len(self.read)
@@ -55,12 +53,12 @@ class Batch:
         return Batch(self.read[begin:end], self.wanted[begin:end], self.fresh)
 
 
-class Language:
+class Language(ABC):
     """−1/T Σ_t ln p(w_t | w_<t); at the beginning of a unit <s> is read in the place of the </s> before it."""
 
     def __init__(self, text: Text, valid: Text | None, vocabulary: Vocabulary, order: Windows | Contiguous, *,
                  smoothing: float = 0.0, evaluate_tokens: int = 1 << 18,
-                 sample: Callable[[nn.Module], list[str]] | None = None):
+                 sample: Callable[[Any], list[str]] | None = None):
         self.text, self.valid, self.vocabulary, self.order = text, valid, vocabulary, order
         self.smoothing, self.evaluate_tokens, self._sample = smoothing, evaluate_tokens, sample
         self.carries = isinstance(order, Contiguous)
@@ -68,61 +66,56 @@ class Language:
         self.steps_per_epoch, self.tokens_per_step = order.steps_per_epoch, order.rows * order.context
         self.evaluation_tokens = 0 if valid is None else min(evaluate_tokens, len(valid.ids))
 
-    def batch(self, step: int, device: torch.device) -> Batch:
-        """What a step reads."""
-        read, wanted = self._cut(self.text.ids, self.order.starts(step), self.order.context)
-        return Batch(_sent(read, device), _sent(wanted, device), self.order.is_fresh(step))
-
-    def loss(self, model: Any, batch: Batch, state: Any) -> tuple[Tensor, Any]:
+    @abstractmethod
+    def loss(self, model: Any, batch: Batch, state: Any) -> tuple[Any, Any]:
         """The sum of the losses of a batch's tokens, and the state after it where it is carried on."""
-        hidden, after = model(batch.read, state)
-        compiled = hasattr(model, "_orig_mod")  # torch.compile wraps a module so
-        return cross_entropy(hidden, model.head, batch.wanted, smoothing=self.smoothing, compiled=compiled), after
 
+    @abstractmethod
     def start(self, model: Any, rows: int) -> Any:
         """The state of rows that begin, where one is carried."""
-        return model.start(rows, 1) if self.carries else None
+
+    @abstractmethod
+    def measured(self, model: Any, batch: Batch, state: Any) -> tuple[float, Any]:
+        """As `loss`, without smoothing and without a way back."""
+
+    @abstractmethod
+    def sent(self, ids: np.ndarray, device: Any) -> Any:
+        """Ids where the model computes."""
+
+    def batch(self, step: int, device: Any = None) -> Batch:
+        """What a step reads."""
+        return self._at(self.text.ids, self.order.starts(step), self.order.context, device, self.order.is_fresh(step))
 
     def bits_per_byte(self, loss: float) -> float | None:
         """Of the text trained on, from nats per token."""
         bytes_per_token = self.text.bytes_per_token
         return loss / math.log(2) / bytes_per_token if bytes_per_token else None
 
-    def samples(self, model: nn.Module) -> list[str]:
+    def samples(self, model: Any) -> list[str]:
         """Texts that the model writes, where somebody has said how."""
         return self._sample(model) if self._sample else []
 
-    @torch.no_grad()
-    def evaluate(self, model: Any, device: torch.device, rows: int | None = None) -> dict[str, float]:
+    def evaluate(self, model: Any, device: Any = None, rows: int | None = None) -> dict[str, float]:
         """Loss in nats per token, and bits per byte, on the text kept aside; {} where there is none."""
         if self.valid is None or not len(self.valid.ids):
             return {}
         total, tokens, state = 0.0, 0, None
         for batch in self._valid_batches(device, rows or self.rows):
             if self.carries and batch.fresh:
-                state = self.start(model, len(batch.read))
-            hidden, state = model(batch.read, state if self.carries else None)
-            total += float(cross_entropy(hidden, model.head, batch.wanted))
-            tokens += batch.tokens
+                state = self.start(model, len(batch))
+            loss, state = self.measured(model, batch, state if self.carries else None)
+            total, tokens = total + loss, tokens + batch.tokens
         loss = total / tokens
         bytes_per_token = self.valid.bytes_per_token
         return {"loss": loss} | ({"bits_per_byte": loss / math.log(2) / bytes_per_token} if bytes_per_token else {})
 
-    def _valid_batches(self, device: torch.device, rows: int) -> Any:
+    def _valid_batches(self, device: Any, rows: int) -> Iterator[Batch]:
         """The text kept aside, every token once: in columns where a state is carried, otherwise window by window."""
         assert self.valid is not None
         ids = self.valid.ids[:self.evaluate_tokens]
         for starts, length, fresh in once(len(ids), self.order.context, rows, carries=self.carries):
             yield self._at(ids, starts, length, device, fresh)
 
-    def _at(self, ids: np.ndarray, starts: np.ndarray, length: int, device: torch.device, fresh: bool) -> Batch:
-        read, wanted = self._cut(ids, starts, length)
-        return Batch(_sent(read, device), _sent(wanted, device), fresh)
-
-    def _cut(self, ids: np.ndarray, starts: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
-        return cut(ids, starts, length, start=self.vocabulary.start, end=self.vocabulary.end)
-
-
-def _sent(ids: np.ndarray, device: torch.device) -> Tensor:
-    tensor = torch.from_numpy(ids)
-    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor
+    def _at(self, ids: np.ndarray, starts: np.ndarray, length: int, device: Any, fresh: bool) -> Batch:
+        read, wanted = cut(ids, starts, length, start=self.vocabulary.start, end=self.vocabulary.end)
+        return Batch(self.sent(read, device), self.sent(wanted, device), fresh)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-import torch
-from torch import Tensor, nn
-
 
 class Batch(Protocol):
     """The rows of one step."""
@@ -40,13 +37,13 @@ class Pace(Protocol):
 
 
 class Task(Pace, Protocol):
-    """Batches, a loss, and a measure on text that was kept aside."""
+    """Batches, a loss, and a measure on text that was kept aside; tensors are torch's or the engine's."""
 
-    def batch(self, step: int, device: torch.device) -> Batch:
+    def batch(self, step: int, device: Any = None) -> Batch:
         """What a step reads: a function of the seed and the step alone."""
         ...
 
-    def loss(self, model: Any, batch: Any, state: Any) -> tuple[Tensor, Any]:
+    def loss(self, model: Any, batch: Any, state: Any) -> tuple[Any, Any]:
         """The sum of the losses of a batch's targets, and the state after it where one is carried on."""
         ...
 
@@ -54,11 +51,11 @@ class Task(Pace, Protocol):
         """The state of rows that begin; None where none is carried."""
         ...
 
-    def evaluate(self, model: Any, device: torch.device, rows: int | None = None) -> dict[str, float]:
+    def evaluate(self, model: Any, device: Any = None, rows: int | None = None) -> dict[str, float]:
         """`loss`, the smaller the better, and other measures, so many rows at a time; {} without text to measure."""
         ...
 
-    def samples(self, model: nn.Module) -> list[str]:
+    def samples(self, model: Any) -> list[str]:
         """What the model writes, for people to see how it comes along."""
         ...
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from chainrule.tasks.task import Task
 from chainrule.training.course import Course
+from chainrule.training.learner import Learner
 
 WORSE = 1.01  # the last loss of validation by the best: less is chance
 SINCE = 2  # evaluations since the best: one may be chance
@@ -11,19 +11,19 @@ OFTEN = 20  # times that a text is read
 SMALL = 100  # parameters for each token of the text
 
 
-def advice(course: Course, task: Task, parameters: int, *, keeps_the_best: bool) -> list[str]:
+def advice(course: Course, learner: Learner, *, keeps_the_best: bool) -> list[str]:
     """About overfitting, and about a text that is far too small for the model."""
-    found = []
+    found, tokens = [], learner.task.tokens
     if not keeps_the_best and _overfitted(course):
         found.append(
             f"the validation loss was best at step {int(course.best['step']):,} ({course.best['loss']:.3f}) and ended "
             f"at {course.last['loss']:.3f}: the model learned the training text by heart. Try training.patience=3, "
-            "which stops there and keeps the best, a smaller training.budget, or a higher model.dropout.rate.")
-    if not course.losses and course.tokens > OFTEN * task.tokens:
-        found.append(f"the text was read {course.tokens / task.tokens:,.0f} times, and nothing was kept aside to see "
+            f"which stops there and keeps the best, a smaller training.budget, or a higher {learner.forgetful}.")
+    if not course.losses and course.tokens > OFTEN * tokens:
+        found.append(f"the text was read {course.tokens / tokens:,.0f} times, and nothing was kept aside to see "
                      "whether that was too often. Try --valid SPEC, or split.valid=0.1.")
-    if parameters > SMALL * task.tokens:
-        found.append(f"the text has {task.tokens:,} tokens and the model {parameters:,} parameters: far too little "
+    if learner.size > SMALL * tokens:
+        found.append(f"the text has {tokens:,} tokens and the model {learner.size:,} parameters: far too little "
                      "text for it. Try more text, or a smaller model.width.")
     return found
 

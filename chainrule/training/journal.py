@@ -8,14 +8,11 @@ import sys
 from collections.abc import Callable, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chainrule.plain import plain_json
 from chainrule.training.course import Course
 from chainrule.training.workspace import METRICS, TIMINGS
-
-if TYPE_CHECKING:
-    import torch
 
 Show = Callable[[Mapping[str, Any]], None]  # gets the facts of the last step: loss, tokens per second, seconds left, …
 
@@ -63,12 +60,8 @@ class Journal:
             self._board.close()
 
 
-def peak_memory(device: torch.device | None = None) -> int:
-    """Bytes: of the GPU where it computes, otherwise of the process."""
-    if device is not None and device.type == "cuda":
-        import torch
-
-        return torch.cuda.max_memory_allocated(device)
+def peak_memory() -> int:
+    """Bytes of the process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 

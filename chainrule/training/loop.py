@@ -1,28 +1,24 @@
-"""The training loop, from top to bottom."""
+"""The training loop, from top to bottom: for every learner, whatever it computes in."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from chainrule.tasks.task import Task
-from chainrule.training import weights
 from chainrule.training.advice import advice
 from chainrule.training.budget import Clock, Spending
 from chainrule.training.course import Course
-from chainrule.training.flops import training_flops_per_token
 from chainrule.training.forecast import forecast
-from chainrule.training.journal import Journal, Show, peak_memory
-from chainrule.training.learner import MEMORY, MODEL, Learner
+from chainrule.training.journal import Journal
+from chainrule.training.learner import Learner
 from chainrule.training.plan import Plan
 from chainrule.training.stopping import stopping
+from chainrule.training.telling import Telling
 from chainrule.training.workspace import METRICS, Say, Workspace, differences
 
 COURSE, CLOCK = "course.json", "clock.json"
@@ -36,6 +32,7 @@ class Fitted:
     """What training came to; the model has the weights for use."""
 
     course: Course
+    parameters: int
     seconds: float  # of the budget's clock
     flops: int  # of all steps, as `chainrule cost` counts them
     tokens_per_second: float
@@ -51,19 +48,19 @@ class Fitted:
         return {key: rows[-1][key] for key in ("loss", "bits_per_byte") if rows and rows[-1].get(key) is not None}
 
 
-def fit(model: Any, task: Task, plan: Plan, workspace: Path, say: Say = print, *, show: Show | None = None,
-        identity: Mapping[str, Any] | None = None, force: bool = False) -> Fitted:
-    """Trains a model for a task until the budget is spent; goes on where an interrupted training left off.
+def fit(learner: Learner, workspace: Path, telling: Telling) -> Fitted:
+    """Trains until the budget is spent; goes on where an interrupted training left off.
 
     The weights for use are the moving average's where there is one, and the best evaluation's with `patience`.
     """
+    plan, say = learner.plan, telling.say
     with ExitStack() as stack:
-        place = stack.enter_context(Workspace(workspace, identity or {}, force=force, say=say))
-        learner = Learner(model.train(), task, plan, say)
+        place = stack.enter_context(Workspace(workspace, telling.identity or {}, force=telling.force, say=say))
         stack.enter_context(learner.own_chance())
         course, clock = _resumed(place, learner) or (Course(plan.accumulation), Clock())
-        spending = Spending(plan.budget, task, training_flops_per_token(model, task.context), clock)
-        journal = Journal(place.path, course, show, flops_per_token=spending.flops_per_token)
+        spending = Spending(plan.budget, learner.task, learner.flops_per_token(), clock)
+        journal = Journal(place.path, course, telling.show, flops_per_token=spending.flops_per_token,
+                          board=learner.tensorboard)
         stack.callback(journal.close)
         stop = stack.enter_context(stopping())
         if not spending.spent(course):
@@ -77,7 +74,7 @@ def fit(model: Any, task: Task, plan: Plan, workspace: Path, say: Say = print, *
                 outcome = learner.step(course, progress)
             if spending.spent(course):
                 spending.halt()
-            journal.progress(_facts(course, spending, outcome.loss, task))
+            journal.progress(_facts(course, spending, outcome.loss, learner.task))
             if course.step % plan.log_every == 0 or spending.spent(course):
                 _log(journal, course, learner, spending)
             if _is_due(plan, course, spending):
@@ -110,13 +107,9 @@ def _is_due(plan: Plan, course: Course, spending: Spending) -> bool:
 
 def _evaluate(learner: Learner, course: Course, journal: Journal, spending: Spending, say: Say) -> None:
     """Measures the weights for use on the text kept aside, and lets them write."""
-    before = spending.evaluating
-    learner.model.eval()
-    with spending.an_evaluation(), learner.used(), learner.autocast():
-        rows = -(-learner.task.rows // course.accumulation)  # what training has memory for
-        found = learner.task.evaluate(learner.model, learner.device, rows)
-        samples = learner.task.samples(learner.model) if spending.progress(course.step) >= NOISE else []
-    learner.model.train()
+    before, writes = spending.evaluating, spending.progress(course.step) >= NOISE
+    with spending.an_evaluation():
+        found, samples = learner.evaluate(learner.rows_at_once(course), writes=writes)
     if found:
         course.evaluated(found)
         measured = ", ".join(f"{name.replace('_', ' ')} {value:.4f}" for name, value in found.items())
@@ -131,9 +124,8 @@ def _evaluate(learner: Learner, course: Course, journal: Journal, spending: Spen
 
 def _log(journal: Journal, course: Course, learner: Learner, spending: Spending) -> None:
     mean = course.loss_sum / course.loss_steps if course.loss_steps else None
-    rate = learner.optimizer.param_groups[0]["lr"]
     bits = None if mean is None else learner.task.bits_per_byte(mean)
-    journal.row(course, {"loss": mean, "bits_per_byte": bits, "rate": rate, "gradient_norm": course.norm,
+    journal.row(course, {"loss": mean, "bits_per_byte": bits, "rate": learner.rate, "gradient_norm": course.norm,
                          "skipped": course.skipped}, {"seconds": spending.elapsed()})
     course.loss_sum, course.loss_steps = 0.0, 0
 
@@ -152,7 +144,7 @@ def _save(place: Workspace, learner: Learner, course: Course, journal: Journal, 
         def fill(folder: Path) -> None:
             learner.save(folder)
             (folder / COURSE).write_text(json.dumps(course.plain(), indent=1), encoding="utf-8")
-            (folder / CLOCK).write_text(json.dumps(asdict(spending.clock()) | _machine(learner)), encoding="utf-8")
+            (folder / CLOCK).write_text(json.dumps(asdict(spending.clock()) | learner.machine()), encoding="utf-8")
 
         best = course.best.get("step")
         place.save(course.step, fill, keep=learner.plan.keep, best=None if best is None else int(best))
@@ -168,14 +160,9 @@ def _resumed(place: Workspace, learner: Learner) -> tuple[Course, Clock] | None:
     clock = Clock(**{each.name: then.pop(each.name) for each in fields(Clock) if each.name in then})
     learner.restore(newest)
     place.say(f"resuming at step {course.step:,}, after {course.tokens:,} tokens and {clock.seconds:,.0f} s.")
-    if changes := differences(then, _machine(learner)):
+    if changes := differences(then, learner.machine()):
         place.say(f"the last digits may differ from those of a training in one go: {', '.join(changes)}.")
     return course, clock
-
-
-def _machine(learner: Learner) -> dict[str, Any]:
-    """What the last digits depend on beside the plan."""
-    return {"torch": torch.__version__, "threads": torch.get_num_threads(), "device": learner.device.type}
 
 
 def _farewell(plan: Plan, course: Course) -> str:
@@ -186,18 +173,9 @@ def _farewell(plan: Plan, course: Course) -> str:
 
 def _finished(place: Workspace, learner: Learner, course: Course, spending: Spending) -> Fitted:
     is_best = course.keeps_the_best(learner.plan.patience)
-    if is_best:
-        folder = place.path / f"step-{int(course.best['step']):09d}"
-        best = weights.read(folder / (MEMORY if learner.average else MODEL))
-        if learner.average:
-            best = {name.removeprefix("average."): t for name, t in best.items() if name.startswith("average.")}
-        weights.put(learner.model, best, folder)
-    elif learner.average:
-        weights.put(learner.model, learner.average.tensors, "the average")
+    kept = int(course.best["step"]) if is_best else course.step
+    learner.finish(place.path / f"step-{kept:09d}" if is_best else None)
     rows = [json.loads(line) for line in (place.path / METRICS).read_text(encoding="utf-8").splitlines()]
-    learner.model.eval()
-    parameters = sum(p.numel() for p in learner.model.parameters())
-    return Fitted(course, spending.elapsed(), round(course.tokens * spending.flops_per_token),
-                  course.tokens / max(spending.stepping, 1e-9), peak_memory(learner.device),
-                  int(course.best["step"]) if is_best else course.step, rows,
-                  advice(course, learner.task, parameters, keeps_the_best=is_best))
+    return Fitted(course, learner.size, spending.elapsed(), round(course.tokens * spending.flops_per_token),
+                  course.tokens / max(spending.stepping, 1e-9), learner.peak_memory(), kept, rows,
+                  advice(course, learner, keeps_the_best=is_best))

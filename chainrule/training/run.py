@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -14,24 +12,14 @@ import torch
 from chainrule.errors import DataError, OptionError
 from chainrule.models.engine_counterpart import first_weights
 from chainrule.models.stack import Shape, Stack
-from chainrule.tasks.language import Language, Text, Vocabulary
+from chainrule.tasks.language import Text, Vocabulary
 from chainrule.tasks.order import Contiguous, Windows
+from chainrule.tasks.torch_language import TorchLanguage
 from chainrule.training import weights
-from chainrule.training.journal import Show
 from chainrule.training.loop import Fitted, fit
 from chainrule.training.plan import Plan
-from chainrule.training.workspace import Say
-
-
-@dataclass(frozen=True)
-class Telling:
-    """Whom training talks to, what it samples, and by what its unfinished state is recognized."""
-
-    say: Say = print
-    show: Show | None = None
-    sample: Callable[[Any], list[str]] | None = None
-    identity: Mapping[str, Any] | None = None
-    force: bool = False  # another identity is no reason to refuse
+from chainrule.training.telling import Telling
+from chainrule.training.torch_learner import TorchLearner
 
 
 def train_ids(shape: Shape, plan: Plan, text: Text | np.ndarray, valid: Text | np.ndarray | None,
@@ -49,8 +37,8 @@ def train_ids(shape: Shape, plan: Plan, text: Text | np.ndarray, valid: Text | n
     identity = telling.identity
     if identity is None:
         identity = {"shape": asdict(shape), "training": asdict(plan), "text": digest(text), "valid": digest(valid)}
-    return stack, fit(stack, task, plan, workspace, telling.say, show=telling.show, identity=identity,
-                      force=telling.force)
+    learner = TorchLearner(stack, task, plan, telling.say)
+    return stack, fit(learner, workspace, replace(telling, identity=identity))
 
 
 def new_stack(shape: Shape, vocabulary_size: int, seed: int, initial: str = "torch") -> Stack:
@@ -65,7 +53,7 @@ def new_stack(shape: Shape, vocabulary_size: int, seed: int, initial: str = "tor
 
 
 def language_task(stack: Stack, plan: Plan, text: Text, valid: Text | None, vocabulary: Vocabulary,
-                  telling: Telling) -> Language:
+                  telling: Telling) -> TorchLanguage:
     """How the text is read: a text that is too short for the context or the batch makes them smaller."""
     tokens, context, rows = len(text.ids), stack.shape.context, plan.batch
     if not tokens:
@@ -83,8 +71,8 @@ def language_task(stack: Stack, plan: Plan, text: Text, valid: Text | None, voca
         telling.say(f"the text has {_counted(tokens)}, too few for {plan.batch} rows of {context}: training.batch is "
                     f"{rows}.")
     order = (Contiguous if reading == "contiguous" else Windows)(tokens, context, rows, plan.seed)
-    return Language(text, valid, vocabulary, order, smoothing=plan.label_smoothing,
-                    evaluate_tokens=plan.evaluate_tokens, sample=telling.sample)
+    return TorchLanguage(text, valid, vocabulary, order, smoothing=plan.label_smoothing,
+                         evaluate_tokens=plan.evaluate_tokens, sample=telling.sample)
 
 
 def _counted(tokens: int) -> str:

@@ -40,9 +40,10 @@ def trained(shape, folder, show=None):
 def test_a_hundred_losses_are_those_of_torch(name):
     torch = pytest.importorskip("torch")
     from chainrule.models.stack import Shape, Stack
-    from chainrule.tasks.language import Language, Text, Vocabulary
+    from chainrule.tasks.language import Text, Vocabulary
+    from chainrule.tasks.torch_language import TorchLanguage
     from chainrule.training import weights
-    from chainrule.training.learner import Learner
+    from chainrule.training.torch_learner import TorchLearner
 
     elman = EngineShape("rr", width=12, context=12, recurrence="elman", position="none")
     shape = TRANSFORMER if name == "transformer" else elman
@@ -54,7 +55,7 @@ def test_a_hundred_losses_are_those_of_torch(name):
         parameter.requires_grad_("bias_hh" not in key)  # the engine has one bias
     plan = Plan(budget=Budget(steps=100), batch=4, optimizer={"name": "adamw", "rate": 0.003}, schedule="cosine")
     mine = EngineLearner(ours, task(shape, valid=False), plan, print)
-    peer = Learner(theirs, Language(Text(IDS), None, Vocabulary(20, 0, 1), task(shape).order), plan, print)
+    peer = TorchLearner(theirs, TorchLanguage(Text(IDS), None, Vocabulary(20, 0, 1), task(shape).order), plan, print)
     course, other = Course(1), Course(1)
     for step in range(100):
         progress = (step + 0.5) / 100

@@ -15,6 +15,7 @@ from chainrule.training.flops import training_flops_per_token
 from chainrule.training.loop import fit
 from chainrule.training.plan import Budget, Plan
 from chainrule.training.run import Telling, chosen_device, language_task, new_stack
+from chainrule.training.torch_learner import TorchLearner
 from chainrule.training.weights import read, weights
 
 
@@ -336,5 +337,6 @@ def test_fit_takes_any_module_and_task(tmp_path):
     """The loop knows a task by what it does: batch, loss, start, evaluate, sample."""
     stack = new_stack(TRANSFORMER, VOCABULARY.size, 0)
     task = language_task(stack, planned(), text(), None, VOCABULARY, Telling(silent))
-    fitted = fit(stack, task, Plan(budget=Budget(steps=2), batch=6), tmp_path, silent)
+    learner = TorchLearner(stack, task, Plan(budget=Budget(steps=2), batch=6), silent)
+    fitted = fit(learner, tmp_path, Telling(silent))
     assert fitted.course.step == 2 and fitted.course.best == {}

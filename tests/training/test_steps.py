@@ -8,8 +8,8 @@ from small import LSTM, SHAPES, SIZE, VOCABULARY, planned, silent, text
 from chainrule.errors import ChainruleError
 from chainrule.parts.state import detach
 from chainrule.training.course import Course
-from chainrule.training.learner import Learner
 from chainrule.training.run import Telling, language_task, new_stack
+from chainrule.training.torch_learner import TorchLearner
 from chainrule.training.weights import weights
 
 CPU = torch.device("cpu")
@@ -20,7 +20,7 @@ def learner(shape, said=None, **changes):
     say = silent if said is None else said.append
     stack = new_stack(shape, SIZE, plan.seed).train()
     task = language_task(stack, plan, text(), None, VOCABULARY, Telling(say))
-    return Learner(stack, task, plan, say), Course(plan.accumulation)
+    return TorchLearner(stack, task, plan, say), Course(plan.accumulation)
 
 
 def without_dropout(shape):

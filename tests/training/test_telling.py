@@ -6,10 +6,9 @@ import pytest
 from small import TRANSFORMER, VOCABULARY, backwards, planned, silent, text, train
 
 from chainrule.training.course import Course
-from chainrule.training.forecast import memory
-from chainrule.training.learner import Learner
 from chainrule.training.plan import Budget
 from chainrule.training.run import Telling, language_task, new_stack, train_ids
+from chainrule.training.torch_learner import TorchLearner
 from chainrule.training.weights import optimizer_state
 
 
@@ -42,14 +41,14 @@ def test_the_memory_that_is_forecast_is_that_of_the_cost(variant):
     plan = planned(**variant)
     stack = new_stack(TRANSFORMER, VOCABULARY.size, 0)
     task = language_task(stack, plan, text(), None, VOCABULARY, Telling(silent))
-    learner = Learner(stack, task, plan, silent)
-    found = memory(learner, Course(plan.accumulation))
+    learner = TorchLearner(stack, task, plan, silent)
+    found = learner.memory(Course(plan.accumulation))
     learner.step(Course(plan.accumulation), 0.5)
     assert found.weights == found.gradients == sum(p.nbytes for p in stack.parameters())
     assert found.average == (found.weights if plan.ema else 0)
     kept = [t for t in optimizer_state(learner.optimizer).values() if t.ndim]
     assert found.optimizer == sum(t.nbytes for t in kept)
-    whole = memory(learner, Course(1))
+    whole = learner.memory(Course(1))
     assert found.activations * plan.accumulation == pytest.approx(whole.activations, rel=0.2)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import torch
@@ -12,32 +12,9 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from chainrule.models.cost.counting import on_meta, parameters
+from chainrule.models.cost.sizes import DecodingMemory, TrainingMemory
 from chainrule.models.pattern import sublayers
 from chainrule.models.stack import Shape
-
-
-@dataclass(frozen=True)
-class TrainingMemory:
-    """Bytes. Not included: the program itself, short-lived results inside an operation, and gaps of the allocator."""
-
-    weights: int
-    gradients: int
-    optimizer: int
-    activations: int  # what the forward pass keeps for the backward pass, for one micro-batch
-    logits: int  # of as many tokens as the loss takes at once: their log-probabilities and two gradients
-    average: int = 0  # of the weights, where one is kept
-
-    @property
-    def total(self) -> int:
-        return sum(getattr(self, each.name) for each in fields(self))
-
-
-@dataclass(frozen=True)
-class DecodingMemory:
-    """Bytes for one sequence: what stays the same, and what each token adds."""
-
-    fixed: int
-    per_token: int
 
 
 def training_memory(shape: Shape, vocabulary_size: int, tokens: tuple[int, int], *,
