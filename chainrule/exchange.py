@@ -23,7 +23,7 @@ class Format(Protocol):
         ...
 
     def export(self, run: LoadedRun, path: Path) -> dict[str, Any]:
-        """Writes the file whole or not at all; facts for the report."""
+        """Writes the file, or the run of another family, whole or not at all; facts for the report."""
         ...
 
     def import_run(self, path: Path, out: Path, *, replace: bool) -> dict[str, Any]:
@@ -32,7 +32,10 @@ class Format(Protocol):
 
 
 def export(run: str | Path, to: str, file: str | Path, *, force: bool = False) -> dict[str, Any]:
-    """Writes a run's model into a file of another format, e.g. `export("runs/ptb5", "arpa", "ptb5.arpa.gz")`."""
+    """Writes a run's model into a file of another format, e.g. `export("runs/ptb5", "arpa", "ptb5.arpa.gz")`.
+
+    To another family it is a run again: `export("runs/et", "neural", "runs/nt")`.
+    """
     from chainrule.runs import load
 
     form: Format = build(KIND, to)
@@ -42,7 +45,8 @@ def export(run: str | Path, to: str, file: str | Path, *, force: bool = False) -
     if not target.absolute().parent.is_dir():
         raise StorageError(f"{file}: the folder {target.parent} does not exist. Make it first, or choose another name.")
     facts = form.export(load(run), target)
-    return {"file": str(file), "format": to, "bytes": target.stat().st_size, **facts}
+    written = target.iterdir() if target.is_dir() else [target]
+    return {"file": str(file), "format": to, "bytes": sum(each.stat().st_size for each in written), **facts}
 
 
 def import_model(file: str | Path, out: str | Path, *, format: str | None = None,

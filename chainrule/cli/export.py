@@ -12,18 +12,20 @@ from chainrule.cli.console import Json, emit
 
 def export(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
-    file: Annotated[Path, typer.Argument(help="The file to write; compressed if it ends in .gz.")],
+    file: Annotated[Path, typer.Argument(help="The file to write; compressed if it ends in .gz. With --to engine "
+                                         "or neural: the run folder to make.")],
     to: Annotated[str, typer.Option(help="The format; `chainrule parts formats` lists them.")],
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     json: Json = False,
 ) -> None:
-    """Write a run's model in a format that other programs read.
+    """Write a run's model in a format that other programs read, or as a run of another family.
 
     Examples:
 
         chainrule export runs/ptb5 --to arpa ptb5.arpa
         chainrule export runs/ptb5 --to arpa ptb5.arpa.gz
         chainrule export runs/vectors --to word2vec vectors.txt
+        chainrule export runs/transformer --to engine runs/without-torch
     """
     from chainrule.exchange import export as export_run
 

@@ -1,0 +1,67 @@
+"""A run as a run of another family that computes the same: the weights' file stays, the recipe is said anew."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+from pathlib import Path
+from typing import Any
+
+from chainrule.errors import UsageError
+from chainrule.recipe import make_recipe
+from chainrule.registry import find, names, options
+from chainrule.runs import METRICS, LoadedRun, save_run
+
+WEIGHTS, TIMINGS = "model.safetensors", "timings.jsonl"
+OPTIMIZERS = {"engine": "engine/optimizers", "neural": "training/optimizers"}
+log = logging.getLogger("chainrule")
+
+
+def of_family(run: LoadedRun, family: str, wanted: str) -> None:
+    """Refuses a run of any family but one."""
+    if run.recipe.family != family:
+        raise UsageError(f"{run.path}: of the family {run.recipe.family}, expected {family}: no other becomes a run of "
+                         f"the family {wanted}.")
+
+
+def save_as(run: LoadedRun, family: str, model: dict[str, Any], left_out: list[str], out: Path) -> dict[str, Any]:
+    """Writes the run of the other family; what its recipe cannot say is told, and facts for the report are given."""
+    given = run.recipe.model_dump(mode="json")
+    training, untold = training_of(given["training"], run.recipe.family, family)
+    left_out = [*left_out, *untold]
+    recipe = make_recipe({**given, "family": family, "model": model, "training": training,
+                          "description": f"{run.recipe.description} Trained in the family {run.recipe.family}."})
+    if left_out:
+        log.info(f"the recipe of {out} cannot say {', '.join(left_out)}: trained anew it would go another way. The "
+                 "model is the same.")
+
+    def write(folder: Path) -> None:
+        for name in (WEIGHTS, TIMINGS):
+            if (run.path / name).exists():
+                shutil.copyfile(run.path / name, folder / name)
+
+    rows = map(json.loads, (run.path / METRICS).read_text(encoding="utf-8").splitlines())
+    save_run(out, write, recipe=recipe, tokenizer=run.tokenizer, metrics=list(rows), replace=out.exists(),
+             report={**run.report, "family": family, "trained_in": run.recipe.family})
+    return {"family": family, "left_out": left_out}
+
+
+def training_of(given: dict[str, Any], family: str, other: str) -> tuple[dict[str, Any], list[str]]:
+    """The `training` section for the other family, and which of its options that family does not have."""
+    usual: Any = find("families", family).Training()  # type: ignore[attr-defined]
+    known: Any = find("families", other).Training.model_fields  # type: ignore[attr-defined]
+    said = {key: value for key, value in given.items() if key in known and key != "optimizer"}
+    left_out = [f"training.{key}" for key, value in given.items()
+                if key not in known and key != "initial" and value != getattr(usual, key)]
+    if other == "engine" and said["precision"] not in ("float32", "float64"):
+        left_out.append(f"training.precision={said.pop('precision')}")
+    if other == "neural":
+        said["initial"] = "engine"  # so that the same seed makes the same run again
+    name = given["optimizer"]["name"]
+    if name not in names(OPTIMIZERS[other]):
+        return said, [*left_out, f"training.optimizer={name}"]
+    shared, own = options(OPTIMIZERS[other], name), options(OPTIMIZERS[family], name)
+    said["optimizer"] = {key: value for key, value in given["optimizer"].items() if key == "name" or key in shared}
+    return said, left_out + [f"training.optimizer.{key}" for key, value in given["optimizer"].items()
+                             if key not in said["optimizer"] and value != own[key].default]
