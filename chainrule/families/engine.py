@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from chainrule.errors import DataError, OptionError
 from chainrule.jobs import Job, Trained
 from chainrule.protocols import LanguageModel, Tokenizer
 from chainrule.recipe import Recipe
@@ -94,21 +93,22 @@ class Engine:
 
     @staticmethod
     def train(job: Job) -> Trained:
-        from chainrule.training.engine_loop import fit
+        from chainrule.training.engine_learner import EngineLearner
+        from chainrule.training.loop import fit
 
         recipe: Any = job.recipe
         assert job.corpus is not None
         with job.timed("reading"):
             tokenizer, encoded = fit_and_encode(job.corpus, build("text/tokenizers", recipe.tokenizer), recipe.text)
             held_out = None if job.valid is None else encode(job.valid, tokenizer, recipe.text)
-        workspace = _workspace(job)
+        workspace, telling = _workspace(job), _telling(job, tokenizer)
         with job.timed("training"), as_typed(recipe):
-            stack = new_stack(recipe, tokenizer.vocabulary_size)
-            task = task_of(recipe, stack, encoded, held_out, tokenizer)
-            fitted = fit(stack, task, plan_of(recipe), workspace, _listening(job, tokenizer))
+            stack, plan = new_stack(recipe, tokenizer.vocabulary_size), plan_of(recipe)
+            task = _task(stack, plan, encoded, held_out, tokenizer, telling)
+            fitted = fit(EngineLearner(stack, task, plan, telling.say), workspace, telling)
         job.seconds["training"] = fitted.seconds
         return Trained(tokenizer, language_model(stack, tokenizer), _writer(stack, workspace),
-                       _report(stack, fitted, tokenizer, len(encoded.ids)), fitted.metrics,
+                       _report(fitted, tokenizer, len(encoded.ids)), fitted.metrics,
                        saved=lambda: shutil.rmtree(workspace))
 
     @staticmethod
@@ -145,34 +145,19 @@ def plan_of(recipe: Any) -> Any:
     return Plan(budget=PlainBudget(**dict(recipe.training.budget)), seed=recipe.seed, **given)
 
 
-def task_of(recipe: Any, stack: Any, encoded: Any, held_out: Any, tokenizer: Any) -> Any:
-    """How the text is read: a text that is too short for the context or the batch makes them smaller."""
-    from chainrule.tasks.engine_language import EngineLanguage, Stream
-    from chainrule.tasks.order import Contiguous, Windows
+def _task(stack: Any, plan: Any, encoded: Any, held_out: Any, tokenizer: Any, telling: Any) -> Any:
+    from chainrule.tasks.engine_language import EngineLanguage
+    from chainrule.tasks.language import Text, Vocabulary
+    from chainrule.training.reading import language_task
 
-    tokens, plan = len(encoded.ids), recipe.training
-    if not tokens:
-        raise DataError("the text to train on has no tokens.")
-    context, rows = min(recipe.model.context, tokens), plan.batch
-    if context < recipe.model.context:
-        log.info(f"the text has {tokens:,} tokens, fewer than model.context: it is read in windows of {context}.")
-    if plan.reading == "contiguous" and stack.bounded:
-        raise OptionError("training.reading", plan.reading, "'windows' for attention and learned positions")
-    carries = plan.reading == "contiguous" or (plan.reading == "auto" and not stack.bounded and "r" in stack.letters)
-    if carries and rows > max(1, tokens // context):
-        rows = max(1, tokens // context)
-        log.info(f"the text has {tokens:,} tokens, too few for {plan.batch} rows of {context}: training.batch is "
-                 f"{rows}.")
-    order = (Contiguous if carries else Windows)(tokens, context, rows, recipe.seed)
-    streams = [None if each is None else Stream(each.ids, int(each.bytes.sum())) for each in (encoded, held_out)]
-    assert streams[0] is not None
-    return EngineLanguage(streams[0], streams[1], (tokenizer.start, tokenizer.end), order,
-                          evaluate_tokens=plan.evaluate_tokens)
+    text, valid = (each and Text(each.ids, int(each.bytes.sum())) for each in (encoded, held_out))
+    vocabulary = Vocabulary(tokenizer.vocabulary_size, tokenizer.start, tokenizer.end)
+    return language_task(EngineLanguage, stack, plan, text, valid, vocabulary, telling)
 
 
-def _listening(job: Job, tokenizer: Any) -> Any:
+def _telling(job: Job, tokenizer: Any) -> Any:
     from chainrule.generation.generate import generate
-    from chainrule.training.engine_loop import Listening
+    from chainrule.training.telling import Telling
 
     def samples(stack: Any) -> list[str]:
         found = generate(language_model(stack, tokenizer), tokenizer, max_tokens=SAMPLE)
@@ -181,7 +166,7 @@ def _listening(job: Job, tokenizer: Any) -> Any:
     assert job.corpus is not None
     identity = {**job.recipe.model_dump(mode="json"), "data": job.corpus.fingerprint()[:16],
                 "valid data": job.valid and job.valid.fingerprint()[:16], "tokenizer.json": tokenizer.digest()[:16]}
-    return Listening(log.info, job.show, samples, identity, job.force)
+    return Telling(log.info, job.show, samples, identity, job.force)
 
 
 def _workspace(job: Job) -> Path:
@@ -201,14 +186,13 @@ def _writer(stack: Any, workspace: Path) -> Any:
     return write
 
 
-def _report(stack: Any, fitted: Any, tokenizer: Any, text_tokens: int) -> dict[str, Any]:
+def _report(fitted: Any, tokenizer: Any, text_tokens: int) -> dict[str, Any]:
     course = fitted.course
-    rows = [row for row in fitted.metrics if row.get("loss") is not None]
-    found = {"vocabulary": tokenizer.vocabulary_size, "parameters": sum(p.value.size for p in stack.parameters()),
-             "steps": course.step, "epochs": round(course.tokens / text_tokens, 3), "tokens": course.tokens,
-             "flops": fitted.flops, "skipped_steps": course.skipped, "kept": fitted.kept,
-             "training": {key: rows[-1][key] for key in ("loss", "bits_per_byte") if rows},
-             "tokens_per_second": round(fitted.tokens_per_second), "peak_memory": fitted.peak_memory, "advice": []}
+    found = {"vocabulary": tokenizer.vocabulary_size, "parameters": fitted.parameters, "steps": course.step,
+             "epochs": round(course.tokens / text_tokens, 3), "tokens": course.tokens, "flops": fitted.flops,
+             "skipped_steps": course.skipped, "training": fitted.training, "kept": fitted.kept,
+             "tokens_per_second": round(fitted.tokens_per_second), "peak_memory": fitted.peak_memory,
+             "advice": fitted.advice}
     for name, row in (("best", course.best), ("last", course.last)):
         if "loss" in row:
             found[name] = {key: value for key, value in row.items() if key != "number"}

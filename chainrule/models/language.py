@@ -34,8 +34,7 @@ class NeuralLanguageModel(nn.Module):
         super().__init__()
         self.stack, self.start_id = stack, start
         self.vocabulary_size = len(stack.embedding.weight)
-        bounded = any(letter in "sx" for letter in stack.letters) or stack.position.context is not None
-        self.window = stack.shape.context if bounded else None
+        self.window = stack.shape.context if stack.bounded else None
 
     @torch.inference_mode()
     def start(self, batch: int) -> LanguageState:

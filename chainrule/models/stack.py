@@ -88,6 +88,11 @@ class Stack(nn.Module):
         self.norm = build("parts/norms", shape.norm if getattr(last, "ends_with_norm", False) else "none", shape.width)
         self.head = build("parts/heads", shape.head, shape.width, self.embedding.weight)
 
+    @property
+    def bounded(self) -> bool:
+        """Whether it can read only so many tokens at once: attention, or learned positions."""
+        return any(letter in "sx" for letter in self.letters) or self.position.context is not None
+
     def start(self, batch: int, room: int) -> StackState:
         """The state before the first token; caches have room for so many."""
         like = self.embedding.weight

@@ -1,9 +1,9 @@
-"""One step of training on the engine, and all that the next step depends on, as files."""
+"""Learning on the engine: in NumPy, without torch."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,73 +11,128 @@ import numpy as np
 
 from chainrule.engine import clip_norm
 from chainrule.engine.clipping import norm
-from chainrule.errors import ChainruleError
+from chainrule.models.cost.engine import training_memory
+from chainrule.models.cost.sizes import TrainingMemory
 from chainrule.models.engine_stack import EngineStack, exported, imported
 from chainrule.registry import build
 from chainrule.storage.tensors import open_tensors, save_tensors
-from chainrule.tasks.engine_language import EngineLanguage
+from chainrule.tasks.task import Batch, Task
+from chainrule.threads import cores
+from chainrule.training.averaging import ArrayAverage
 from chainrule.training.course import Course
+from chainrule.training.journal import peak_memory
+from chainrule.training.learner import Learner, Outcome
 from chainrule.training.plan import Plan
 
-IN_A_ROW = 3  # steps that are not finite, then training stops
 MODEL, MEMORY = "model.safetensors", "memory.safetensors"
 
 
-class EngineLearner:
-    """A stack with all that changes it: optimizer, schedule, and the state that is carried from step to step."""
+class EngineLearner(Learner):
+    """A stack of the engine, its optimizer, and the average of its weights."""
 
-    def __init__(self, stack: EngineStack, task: EngineLanguage, plan: Plan, say: Callable[[str], None]):
-        self.stack, self.task, self.plan, self.say = stack, task, plan, say
-        self.optimizer = build("engine/optimizers", plan.optimizer, stack.parameters())
-        self.schedule = build("training/schedules", plan.schedule)
+    def __init__(self, stack: EngineStack, task: Task, plan: Plan, say: Callable[[str], None]):
+        super().__init__(stack.train(), task, plan, say)
+        self.parameters = stack.parameters()
+        self.optimizer = build("engine/optimizers", plan.optimizer, self.parameters)
         self.base = self.optimizer.rate
-        self.states: Any = None
+        self.average = ArrayAverage(self.parameters, plan.ema) if plan.ema else None
 
-    def step(self, course: Course, progress: float) -> float:
-        """The gradient of one batch, clipped, and the weights after it; one that is not finite changes nothing."""
-        self.stack.draw(self.plan.seed, course.step)
-        self.stack.clear()
-        loss, after = self.task.loss(self.stack, course.step, self.states)
-        loss.backward()
-        parameters = self.optimizer.parameters
-        size = norm(parameters) if self.plan.clip is None else clip_norm(parameters, self.plan.clip)
-        course.step, course.tokens, course.norm = course.step + 1, course.tokens + self.task.tokens_per_step, size
-        if math.isfinite(loss.item()) and math.isfinite(size):
-            self.optimizer.rate = self.base * self.schedule(progress, course.losses)
-            self.optimizer.step()
-            self.states, course.skipped_in_a_row = after, 0
-            course.loss_sum, course.loss_steps = course.loss_sum + loss.item(), course.loss_steps + 1
-        else:
-            self._skip(course)
-        return loss.item()
+    def in_pieces(self, pieces: int, batch: Batch, before: Any) -> tuple[float, Any]:
+        total, states = 0.0, []
+        for begin, end in self.pieces(pieces, batch):
+            loss, after = self.task.loss(self.model, batch.rows(begin, end), _rows(before, begin, end))
+            (loss * (1 / batch.tokens)).backward()
+            total += loss.item()
+            states.append(after)
+        return total, _joined(states)
 
-    def _skip(self, course: Course) -> None:
-        course.skipped, course.skipped_in_a_row = course.skipped + 1, course.skipped_in_a_row + 1
-        self.say(f"step {course.step:,}: the loss or gradient is not finite; the step is skipped, the weights stay.")
-        if course.skipped_in_a_row >= IN_A_ROW:
-            raise ChainruleError(f"the loss or gradient was not finite in {IN_A_ROW} steps in a row, up to step "
-                                 f"{course.step:,}. Try a lower training.optimizer.rate, or training.clip=1.0.")
+    def clipped(self, loss: float, tokens: int) -> Outcome:
+        size = norm(self.parameters) if self.plan.clip is None else clip_norm(self.parameters, self.plan.clip)
+        return Outcome(loss / tokens, size)
+
+    def apply(self, course: Course, factor: float) -> None:
+        self.optimizer.rate = self.base * factor
+        self.optimizer.step()
+        if self.average:
+            self.average.update(course.step)
+
+    def forget(self) -> None:
+        self.model.clear()
+
+    def draw(self, step: int) -> None:
+        self.model.draw(self.plan.seed, step)
+
+    def evaluate(self, rows: int, *, writes: bool) -> tuple[dict[str, float], list[str]]:
+        self.model.train(False)
+        with self.average.used() if self.average else nullcontext():
+            found = self.task.evaluate(self.model, None, rows)
+            samples = self.task.samples(self.model) if writes else []
+        self.model.train()
+        return found, samples
 
     def save(self, folder: Path) -> None:
-        """Everything that the next step depends on, but the course."""
-        save_tensors(folder / MODEL, exported(self.stack))
+        save_tensors(folder / MODEL, exported(self.model))
         memory = {f"optimizer.{n}.{name}": array for n, kept in enumerate(self.optimizer.kept)
                   for name, array in zip(self.optimizer.keeps, kept, strict=True)}
-        memory |= {f"carried.{layer}.{n}": array for layer, state in enumerate(self.states or ())
+        memory |= {f"carried.{layer}.{n}": array for layer, state in enumerate(self.state or ())
                    for n, array in enumerate(state or ())}
+        memory |= {f"average.{n}": array for n, array in enumerate(self.average.arrays if self.average else ())}
         save_tensors(folder / MEMORY, {**memory, "steps": np.array([self.optimizer.steps], np.int64)})
 
     def restore(self, folder: Path) -> None:
-        """The reverse."""
-        imported(self.stack, open_tensors(folder / MODEL))
+        imported(self.model, open_tensors(folder / MODEL))
         memory = {name: np.array(array) for name, array in open_tensors(folder / MEMORY).items()}
         self.optimizer.steps = int(memory["steps"][0])
         for n, kept in enumerate(self.optimizer.kept):
             kept[:] = [memory[f"optimizer.{n}.{name}"] for name in self.optimizer.keeps]
+        if self.average:
+            self.average.arrays = _averaged(memory)
         if any(name.startswith("carried.") for name in memory):
-            self.states = self._carried(memory)
+            self.state = tuple(each and tuple(memory[f"carried.{layer}.{n}"] for n in range(len(each)))
+                               for layer, each in enumerate(self.start()))
 
-    def _carried(self, memory: dict[str, np.ndarray]) -> Any:
-        empty = self.stack.start(self.task.rows)
-        return tuple(None if state is None else tuple(memory[f"carried.{layer}.{n}"] for n in range(len(state)))
-                     for layer, state in enumerate(empty))
+    def finish(self, best: Path | None) -> None:
+        if best is not None:
+            imported(self.model, open_tensors(best / MODEL))
+        if self.average:
+            arrays = self.average.arrays if best is None else _averaged(open_tensors(best / MEMORY))
+            for parameter, array in zip(self.parameters, arrays, strict=True):
+                parameter.value = np.array(array)
+        self.model.train(False)
+
+    @property
+    def size(self) -> int:
+        return sum(each.value.size for each in self.parameters)
+
+    @property
+    def rate(self) -> float:
+        return self.optimizer.rate
+
+    def machine(self) -> dict[str, Any]:
+        return {"numpy": np.__version__, "cores": cores()}
+
+    def flops_per_token(self) -> float:
+        return self.model.flops_per_token(self.task.context)
+
+    def memory(self, course: Course) -> TrainingMemory:
+        return training_memory(self.model, self.rows_at_once(course), self.task.context,
+                               kept=len(self.optimizer.keeps), average=self.average is not None)
+
+    def peak_memory(self) -> int:
+        return peak_memory()
+
+
+def _rows(states: Any, begin: int, end: int) -> Any:
+    """Some rows of the states of all sublayers."""
+    return states and tuple(each and tuple(array[begin:end] for array in each) for each in states)
+
+
+def _joined(pieces: Sequence[Any]) -> Any:
+    """The reverse."""
+    if len(pieces) == 1 or pieces[0] is None:
+        return pieces[0]
+    return tuple(each[0] and tuple(map(np.concatenate, zip(*each, strict=True))) for each in zip(*pieces, strict=True))
+
+
+def _averaged(memory: dict[str, np.ndarray]) -> list[np.ndarray]:
+    return [memory[f"average.{n}"] for n in range(sum(name.startswith("average.") for name in memory))]

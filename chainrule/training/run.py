@@ -9,13 +9,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from chainrule.errors import DataError, OptionError
+from chainrule.errors import OptionError
 from chainrule.models.engine_counterpart import first_weights
 from chainrule.models.stack import Shape, Stack
 from chainrule.tasks.language import Text, Vocabulary
-from chainrule.tasks.order import Contiguous, Windows
 from chainrule.tasks.torch_language import TorchLanguage
-from chainrule.training import weights
+from chainrule.training import reading, weights
 from chainrule.training.loop import Fitted, fit
 from chainrule.training.plan import Plan
 from chainrule.training.telling import Telling
@@ -54,42 +53,8 @@ def new_stack(shape: Shape, vocabulary_size: int, seed: int, initial: str = "tor
 
 def language_task(stack: Stack, plan: Plan, text: Text, valid: Text | None, vocabulary: Vocabulary,
                   telling: Telling) -> TorchLanguage:
-    """How the text is read: a text that is too short for the context or the batch makes them smaller."""
-    tokens, context, rows = len(text.ids), stack.shape.context, plan.batch
-    if not tokens:
-        raise DataError("the text to train on has no tokens.")
-    if tokens < context:
-        telling.say(f"the text has {_counted(tokens)}, fewer than model.context = {context}: it is read in windows of "
-                    f"{tokens}.")
-        context = tokens
-    watches = [name for name, given in (("patience", plan.patience), ("schedule=plateau", _is_plateau(plan))) if given]
-    if watches and valid is None:
-        telling.say(f"training.{watches[0]} does nothing without validation text: give --valid, or split.valid=0.1.")
-    reading = chosen_reading(stack, plan.reading)
-    if reading == "contiguous" and rows > max(1, tokens // context):
-        rows = max(1, tokens // context)
-        telling.say(f"the text has {_counted(tokens)}, too few for {plan.batch} rows of {context}: training.batch is "
-                    f"{rows}.")
-    order = (Contiguous if reading == "contiguous" else Windows)(tokens, context, rows, plan.seed)
-    return TorchLanguage(text, valid, vocabulary, order, smoothing=plan.label_smoothing,
-                         evaluate_tokens=plan.evaluate_tokens, sample=telling.sample)
-
-
-def _counted(tokens: int) -> str:
-    return f"{tokens:,} token{'s' * (tokens != 1)}"
-
-
-def _is_plateau(plan: Plan) -> bool:
-    return (plan.schedule if isinstance(plan.schedule, str) else plan.schedule.get("name")) == "plateau"
-
-
-def chosen_reading(stack: Stack, wish: str) -> str:
-    """contiguous where the state can be carried on without end: recurrence, and no attention or bounded positions."""
-    carries = not set("sx") & set(stack.letters) and stack.position.context is None
-    if wish == "contiguous" and not carries:
-        raise OptionError("training.reading", wish, "'windows' for attention and learned positions",
-                          "Only recurrent, convolution and window sublayers carry their state on.")
-    return wish if wish != "auto" else "contiguous" if carries and "r" in stack.letters else "windows"
+    """What the stack learns, and how the text is read for it."""
+    return reading.language_task(TorchLanguage, stack, plan, text, valid, vocabulary, telling)
 
 
 def check_precision(stack: Stack, plan: Plan) -> None:

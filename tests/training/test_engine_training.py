@@ -2,20 +2,25 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from chainrule.models.engine_stack import EngineShape, EngineStack, exported
-from chainrule.tasks.engine_language import EngineLanguage, Stream
+from chainrule.tasks.engine_language import EngineLanguage
+from chainrule.tasks.language import Text, Vocabulary
 from chainrule.tasks.order import Contiguous, Windows
 from chainrule.training.course import Course
 from chainrule.training.engine_learner import EngineLearner
-from chainrule.training.engine_loop import Listening, fit
+from chainrule.training.loop import fit
 from chainrule.training.plan import Budget, Plan
+from chainrule.training.telling import Telling
 
 IDS = np.random.default_rng(0).integers(2, 20, size=1500).astype(np.int32)
 IDS[::50] = 1
@@ -24,23 +29,23 @@ LSTM = EngineShape("rr", width=12, context=12, recurrence="lstm", position="none
 PLAN = Plan(budget=Budget(steps=12), batch=4, optimizer={"name": "adamw", "rate": 0.01}, evaluate_every=4, save_every=0)
 
 
-def task(shape, valid=True):
+def task(shape, valid=True, **options):
     order = (Contiguous if "r" in shape.pattern else Windows)(len(IDS), shape.context, 4, 0)
-    return EngineLanguage(Stream(IDS, 3000), Stream(IDS[:200], 400) if valid else None, (0, 1), order)
+    return EngineLanguage(Text(IDS, 3000), Text(IDS[:200], 400) if valid else None, Vocabulary(20, 0, 1), order,
+                          sample=lambda stack: ["a"], **options)
 
 
-def trained(shape, folder, show=None):
-    said = []
+def trained(shape, folder, show=None, **changes):
+    said, plan = [], replace(PLAN, **changes)
     stack = EngineStack(shape, 20, np.random.default_rng(0))
-    fitted = fit(stack, task(shape), PLAN, folder, Listening(said.append, show, lambda stack: ["a"], {"a": 1}, False))
-    return stack, fitted, said
+    learner = EngineLearner(stack, task(shape, smoothing=plan.label_smoothing), plan, said.append)
+    return stack, fit(learner, folder, Telling(said.append, show, identity={"a": 1})), said
 
 
 @pytest.mark.parametrize("name", ["transformer", "elman"])
 def test_a_hundred_losses_are_those_of_torch(name):
     torch = pytest.importorskip("torch")
     from chainrule.models.stack import Shape, Stack
-    from chainrule.tasks.language import Text, Vocabulary
     from chainrule.tasks.torch_language import TorchLanguage
     from chainrule.training import weights
     from chainrule.training.torch_learner import TorchLearner
@@ -59,7 +64,8 @@ def test_a_hundred_losses_are_those_of_torch(name):
     course, other = Course(1), Course(1)
     for step in range(100):
         progress = (step + 0.5) / 100
-        assert mine.step(course, progress) == pytest.approx(peer.step(other, progress).loss, abs=1e-4), f"step {step}"
+        expected = pytest.approx(peer.step(other, progress).loss, abs=1e-4)
+        assert mine.step(course, progress).loss == expected, f"step {step}"
         assert course.norm == pytest.approx(other.norm, rel=1e-3)
 
 
@@ -99,6 +105,32 @@ def test_an_interrupted_training_ends_as_an_uninterrupted_one(shape, tmp_path):
     assert (tmp_path / "cut" / "metrics.jsonl").read_bytes() == (tmp_path / "whole" / "metrics.jsonl").read_bytes()
     assert fitted.metrics == again.metrics and fitted.course.step == 12
     assert {"step", "tokens", "flops", "loss", "bits_per_byte", "rate", "gradient_norm"} <= set(fitted.metrics[-2])
+
+
+def test_the_engine_tells_what_every_training_tells(tmp_path):
+    stack, fitted, said = trained(TRANSFORMER, tmp_path, evaluate_every=1, schedule="constant",
+                                  optimizer={"name": "adamw", "rate": 0.1}, budget=Budget(steps=40))
+    size = sum(each.value.size for each in stack.parameters())
+    assert fitted.parameters == size
+    assert re.fullmatch(rf"{size:,} parameters; 40 steps of 48 tokens, 1,920 in all \(1.3 times the text\); about \d+ "
+                        r"s and 1 MiB of memory on the CPU\.", said[0])
+    assert not any("step 5 writes" in line for line in said) and "step 6 writes: 'a'" in said
+    assert fitted.training["loss"] == fitted.metrics[-2]["loss"]
+    assert fitted.advice[0].endswith("a smaller training.budget, or a higher model.dropout.")
+
+
+@pytest.mark.parametrize("shape", [TRANSFORMER, LSTM], ids=["transformer", "lstm"])
+def test_the_memory_that_is_forecast_is_about_what_a_step_takes(shape):
+    wide = replace(shape, width=64, context=32)
+    stack = EngineStack(wide, 20, np.random.default_rng(0))
+    learner = EngineLearner(stack, task(wide), PLAN, print)
+    found = learner.memory(Course(1))
+    assert found.weights == found.gradients == found.optimizer / 2 == sum(p.value.nbytes for p in stack.parameters())
+    tracemalloc.start()
+    learner.trial(Course(1))
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 0.6 < (found.gradients + found.activations + found.logits) / taken < 1.2
 
 
 def test_what_is_not_finite_changes_nothing_and_ends_training(tmp_path):
