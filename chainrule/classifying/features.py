@@ -13,12 +13,12 @@ from functools import cached_property
 
 import numpy as np
 
-from chainrule.classifying.plain import SPACES, ngram_buckets, word_hashes, words_of
-from chainrule.vectors.subwords import all_buckets, buckets, fnv1a
+from chainrule.classifying.plain import ngram_buckets, word_hashes, words_of
+from chainrule.classifying.spelling import END, Numbered, Words, numbered
+from chainrule.vectors.subwords import buckets
 
-END = b"</s>"
-MARKS = (b"<unk>", b"<s>")  # of the tokenizer: never words
 JIT_PAYS_FROM = 1 << 17  # bytes of text: below, plain Python is done before Numba is loaded
+MOST = 255  # the largest weight
 NO_ROW, CUT_OFF = -1, -2  # a bucket that counts as zeros, and one that does not count
 
 
@@ -39,7 +39,10 @@ class Shape:
 
 @dataclass(frozen=True)
 class Bags:
-    """Text t has the rows members[starts[t]:starts[t + 1]], each weights[…] times, sizes[t] features in all."""
+    """Text t has the rows members[starts[t]:starts[t + 1]], each weights[…] times, sizes[t] features in all.
+
+    A weight is one byte: a row that occurs more often stands there again.
+    """
 
     starts: np.ndarray
     members: np.ndarray
@@ -65,6 +68,11 @@ class Features:
         return {**{word: row for row, word in enumerate(self.words, start=1)}, END: 0}
 
     @cached_property
+    def table(self) -> Words:
+        """The same for many words at once."""
+        return Words.of(self.words)
+
+    @cached_property
     def row_of_bucket(self) -> np.ndarray:
         found = np.full(self.shape.hashed, CUT_OFF if self.cut else NO_ROW, np.int32)
         found[self.used] = np.arange(1 + len(self.words), self.rows)
@@ -74,9 +82,10 @@ class Features:
         """The features of texts, none of which holds a line end."""
         if sum(map(len, texts)) < JIT_PAYS_FROM:
             return self.plain_bags(texts)
-        numbers, spelled, hashes = _numbered(texts)
-        rows = np.fromiter((self.row_of.get(word, -1) for word in spelled), np.int64, len(spelled))
-        return _collected(numbers, spelled, hashes, rows, self, grow=False)[0]
+        block = numbered(texts)
+        raw = raw_bags(block, self.shape)
+        rows = self.table.find(block)  # word n of the table has row n
+        return _trimmed(raw, resolve_rows(raw, rows, self.row_of_bucket, raw, 0, grow=False))
 
     def plain_bags(self, texts: Sequence[bytes]) -> Bags:
         """The same, one feature after the other."""
@@ -85,10 +94,12 @@ class Features:
             found = Counter(self._features(text))
             sizes.append(sum(found.values()))
             del found[NO_ROW]
-            members += found.keys()
-            weights += found.values()
+            for row, count in found.items():
+                parts = [MOST] * (count // MOST) + [count % MOST] * (count % MOST > 0)
+                members += [row] * len(parts)
+                weights += parts
             starts.append(len(members))
-        return Bags(np.array(starts, np.int64), np.array(members, np.int32), np.array(weights, np.float32),
+        return Bags(np.array(starts, np.int64), np.array(members, np.int32), np.array(weights, np.uint8),
                     np.array(sizes, np.float32))
 
     def _features(self, text: bytes) -> list[int]:
@@ -101,59 +112,56 @@ class Features:
         return found + [row for each in hashed if (row := int(self.row_of_bucket[each])) != CUT_OFF]
 
 
-def learn_features(texts: Sequence[bytes], shape: Shape, *, min_count: int, size: int | None
-                   ) -> tuple[Features, Bags, int]:
-    """The features of training texts, their bags, and how many words there are; words by falling frequency."""
-    numbers, spelled, hashes = _numbered(texts)
-    counts = np.bincount(numbers, minlength=len(spelled))
-    words = [each for each in np.argsort(-counts, kind="stable").tolist()
-             if counts[each] >= min_count and each and spelled[each] not in (END, *MARKS)][:size]
-    rows = np.full(len(spelled), -1, np.int64)
-    rows[words] = np.arange(1, 1 + len(words))
-    rows[[each for each, word in enumerate(spelled) if word == END]] = 0
-    features = Features([spelled[each] for each in words], np.zeros(0, np.int64), shape)
-    bags, used = _collected(numbers, spelled, hashes, rows, features, grow=True)
-    return Features(features.words, used, shape), bags, len(numbers) - len(texts)
-
-
-def _numbered(texts: Sequence[bytes]) -> tuple[np.ndarray, list[bytes], np.ndarray]:
-    """A number for each word and each end of a text, the spelling of each number, and its hash; number 0 is the end."""
-    from chainrule.kernels.classifier_text import number_words
-
-    data = np.frombuffer(b"\n".join([*texts, b""]), np.uint8)
-    spaces = np.isin(np.arange(256), list(SPACES))
-    numbers, room = np.empty(len(data) // 2 + len(texts) + 1, np.int32), max(1 << 12, len(data) >> 4)
-    while True:
-        slots = np.zeros(1 << (2 * room).bit_length(), np.int32)
-        firsts, hashes = np.zeros((room, 2), np.int64), np.zeros(room, np.uint32)
-        size, different = number_words(data, spaces, np.uint32(fnv1a(END)), numbers, slots, firsts, hashes)
-        if size:
-            break
-        room *= 4
-    whole = data.tobytes()
-    spelled = [END, *(whole[low:high] for low, high in firsts[1:different].tolist())]
-    return numbers[:size], spelled, hashes[:different]
-
-
-def _collected(numbers: np.ndarray, spelled: Sequence[bytes], hashes: np.ndarray, rows: np.ndarray,
-               features: Features, *, grow: bool) -> tuple[Bags, np.ndarray]:
-    """The bags of numbered words, and the buckets that have rows."""
+def raw_bags(block: Numbered, shape: Shape) -> Bags:
+    """The features of a block's texts before they have rows: word n is n, bucket b is −1 − b."""
     from chainrule.kernels.classifier_text import collect
 
-    shape, first, texts = features.shape, 1 + len(features.words), int((numbers == 0).sum())
-    grams, counts = np.zeros(0, np.int64), np.zeros(len(spelled), np.int64)
+    grams, counts = _grams(block, shape)
+    gram_starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    edges = block.ends * shape.word_ngrams  # room for the features of each text
     if shape.max_n:
-        named = [each for each, word in enumerate(spelled) if word != END]
-        grams, counts[named] = all_buckets([spelled[each].decode(errors="replace") for each in named], shape.min_n,
-                                           shape.max_n, shape.bucket)
-    gram_starts = np.concatenate([[0], np.cumsum(counts)])
-    room = int((1 + counts[numbers]).sum()) + len(numbers) * (shape.word_ngrams - 1)
-    row_of_bucket = features.row_of_bucket.copy() if grow else features.row_of_bucket
-    where = np.full(first + (shape.hashed if grow else len(features.used)), -1, np.int64)
-    starts, members = np.zeros(texts + 1, np.int64), np.empty(room, np.int32)
-    weights, sizes = np.empty(room, np.float32), np.zeros(texts, np.float32)
-    collect(numbers, rows, hashes.view(np.int32), gram_starts, grams, shape.word_ngrams, row_of_bucket, first, grow,
-            where, starts, members, weights, sizes)
-    used = np.flatnonzero(row_of_bucket >= 0)
-    used = used[np.argsort(row_of_bucket[used])]
-    return Bags(starts, members[:starts[-1]].copy(), weights[:starts[-1]].copy(), sizes), used
+        edges = edges + np.concatenate([[0], np.cumsum(counts[block.numbers])])[block.ends]
+    slots = np.full(1 << max(6, int(2 * np.diff(edges).max(initial=0)).bit_length()), -1, np.int32)
+    found = empty_bags(len(block.ends) - 1, int(edges[-1]))
+    collect(block.numbers, block.ends, block.hashes.view(np.int32), gram_starts, grams, shape.word_ngrams,
+            np.uint64(max(shape.hashed, 1)), slots, found.starts, found.members, found.weights, found.sizes)
+    return _trimmed(found, int(found.starts[-1]))
+
+
+def resolve_rows(raw: Bags, row_of: np.ndarray, row_of_bucket: np.ndarray, out: Bags, first: int, *, grow: bool) -> int:
+    """Writes rows in the place of raw features, new ones from `first`, and gives their number; `out` may be `raw`."""
+    from chainrule.kernels.classifier_text import resolve
+
+    return resolve(raw.starts, raw.members, raw.weights, raw.sizes, row_of, row_of_bucket, first, grow, out.starts,
+                   out.members, out.weights, out.sizes)
+
+
+def empty_bags(texts: int, members: int) -> Bags:
+    """Room for so many; memory is taken when it is written to."""
+    return Bags(np.zeros(texts + 1, np.int64), np.empty(members, np.int32), np.empty(members, np.uint8),
+                np.zeros(texts, np.float32))
+
+
+def _trimmed(bags: Bags, size: int) -> Bags:
+    return Bags(bags.starts, bags.members[:size].copy(), bags.weights[:size].copy(), bags.sizes)
+
+
+def _grams(block: Numbered, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
+    """The buckets of the character n-grams of each of a block's words, and how many each has."""
+    from chainrule.kernels.classifier_text import mark_words
+    from chainrule.kernels.vectors_subwords import hash_grams
+
+    counts = np.zeros(len(block.firsts), np.int64)
+    if not shape.max_n:
+        return np.zeros(0, np.int64), counts
+    lengths = block.firsts[:, 1] - block.firsts[:, 0] + 2
+    lengths[0] = 0  # </s> has none
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    marked = np.zeros(int(offsets[-1]), np.uint8)
+    mark_words(block.data, block.firsts, offsets, marked)
+    how = shape.min_n, shape.max_n, shape.bucket
+    total = hash_grams(marked, offsets, *how, counts, np.zeros(0, np.int64))
+    grams = np.zeros(total, np.int64)
+    if total:
+        hash_grams(marked, offsets, *how, counts, grams)
+    return grams, counts

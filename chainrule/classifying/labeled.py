@@ -14,7 +14,7 @@ from chainrule.text.corpora.blocks import lines
 from chainrule.text.corpora.formats import FileSource
 from chainrule.text.options import TextOptions
 
-SIZE = 1 << 22  # bytes read at a time
+SIZE = 1 << 20  # bytes read at a time
 TABLES = {".csv": ",", ".tsv": "\t"}
 Row = tuple[int, Any, Any]  # line, label, text
 
@@ -30,7 +30,7 @@ class Layout:
     errors: str = "strict"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Example:
     """One text with its labels, none where they are not asked for, and where it stands."""
 

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from threading import Lock
+from threading import Event, Lock
 from typing import Any
 
 import numpy as np
 
 from chainrule.classifying.features import Bags
+from chainrule.classifying.targets import Targets
 from chainrule.threads import side_by_side
-from chainrule.vectors.huffman import Tree, huffman, no_tree
 from chainrule.vectors.plan import Plan, Progress, padded
 from chainrule.vectors.windows import seed_of
 
 LOSSES = ("softmax", "hierarchical_softmax", "one_vs_all")
-CHUNK = 20_000  # members of texts between two looks at the step's size
+CHUNK = 20_000  # members of texts that a thread takes at a time
+LINE = 8  # numbers in a cache line: threads count in lines of their own
 ROWS = 1 << 15  # rows that a thread fills with random numbers at a time
-
-
-@dataclass(frozen=True)
-class Targets:
-    """Text t has the labels labels[starts[t]:starts[t + 1]]; `counts` says how often each label occurs."""
-
-    starts: np.ndarray
-    labels: np.ndarray
-    counts: np.ndarray
-
-    def tree(self, loss: str) -> Tree:
-        """Frequent labels have short ways; empty where the loss needs none."""
-        return huffman(self.counts) if loss == "hierarchical_softmax" else no_tree()
 
 
 def fresh(rows: int, outputs: int, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
@@ -45,43 +32,72 @@ def fresh(rows: int, outputs: int, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
     return inputs, padded(outputs, plan.dimension)
 
 
-def learn(bags: Bags, targets: Targets, plan: Plan, loss: str, inputs: np.ndarray, outputs: np.ndarray
-          ) -> dict[str, Any]:
+def learn(bags: Bags, targets: Targets, plan: Plan, loss: str, inputs: np.ndarray, outputs: np.ndarray, *,
+          after_epoch: Callable[[int], bool] | None = None) -> dict[str, Any]:
     """Trains the tables in place; facts for the report. One thread and a seed give the same bytes again.
 
-    The step falls linearly from α to 0 with the features that were read: Joulin et al. 2016, §2.
+    The step falls linearly from α to 0 with the features that were read: Joulin et al. 2016, §2. Texts come in a random
+    order, the same in each pass, so that a file sorted by label does no harm. With `after_epoch(epoch)` all threads
+    wait for each other after each pass; training ends where it gives True.
     """
-    from chainrule.kernels.classifier_training import learn_texts
-
-    tree, number = targets.tree(loss), LOSSES.index(loss)
-    total = float(bags.sizes.sum(dtype=np.float64)) * plan.epochs
-    progress, lock = Progress(plan, total), Lock()
-
-    def work(piece: tuple[int, int, int]) -> None:
-        low, high, count = piece
-        alpha = plan.alpha * (1 - progress.share)
-        read = learn_texts(inputs, outputs, bags.starts, bags.members, bags.weights, bags.sizes, targets.starts,
-                           targets.labels, low, high, np.float32(alpha), np.float32(plan.alpha / max(total, 1)),
-                           number, tree.starts, tree.nodes, tree.codes, seed_of(plan.seed, count))
-        with lock:
-            progress.add(read)
-
-    work((0, 0, 0))  # compiles, or loads what was compiled before
-    if plan.threads == 1:
-        for piece in _pieces(bags, plan.epochs):
-            work(piece)
+    course = _Course(bags, targets, plan, loss, inputs, outputs)
+    pieces = course.pieces()
+    course.work(0, iter([(0, 0, 0)]))  # compiles, or loads what was compiled before
+    if after_epoch is None:
+        course.run((low, high, 1 + epoch * len(pieces) + number) for epoch in range(plan.epochs)
+                   for number, (low, high) in enumerate(pieces))
     else:
-        with ThreadPoolExecutor(plan.threads) as pool:
-            for _ in pool.map(work, _pieces(bags, plan.epochs)):  # raises what a worker raised
-                pass
-    return {"features_per_second": round(progress.words_per_second)}
+        for epoch in range(plan.epochs):
+            course.run((low, high, 1 + epoch * len(pieces) + number) for number, (low, high) in enumerate(pieces))
+            if after_epoch(epoch + 1):
+                break
+    return {"features_per_second": round(course.progress.words_per_second)}
 
 
-def _pieces(bags: Bags, epochs: int) -> Iterator[tuple[int, int, int]]:
-    """Ranges of texts with about CHUNK members, in their order, again and again; each with its number."""
-    cuts = np.unique(np.searchsorted(bags.starts, np.arange(0, int(bags.starts[-1]), CHUNK)))
-    edges = [*cuts.tolist(), len(bags)] if len(cuts) and cuts[-1] < len(bags) else cuts.tolist()
-    edges[0] = 0
-    for epoch in range(epochs):
-        for number in range(len(edges) - 1):
-            yield edges[number], edges[number + 1], 1 + epoch * len(edges) + number
+class _Course:
+    """What the threads of a training share: the order of the texts, and how many features each has read."""
+
+    def __init__(self, bags: Bags, targets: Targets, plan: Plan, loss: str, inputs: np.ndarray, outputs: np.ndarray):
+        self.bags, self.targets, self.plan, self.inputs, self.outputs = bags, targets, plan, inputs, outputs
+        self.tree, self.loss = targets.tree(loss), LOSSES.index(loss)
+        self.order = np.random.default_rng(plan.seed).permutation(len(bags)).astype(np.int32)
+        total = float(bags.sizes.sum(dtype=np.float64)) * plan.epochs
+        self.progress, self.lock, self.stop = Progress(plan, total), Lock(), Event()
+        self.read = np.zeros((plan.threads, LINE), np.int64)
+
+    def pieces(self) -> list[tuple[int, int]]:
+        """Ranges of the order with about CHUNK members each."""
+        ends = np.cumsum(np.diff(self.bags.starts)[self.order])
+        cuts = np.unique(np.searchsorted(ends, np.arange(CHUNK, int(ends[-1]) if len(ends) else 0, CHUNK)))
+        edges = [0, *cuts[cuts > 0].tolist(), len(self.order)]
+        return list(zip(edges[:-1], edges[1:], strict=True))
+
+    def run(self, pieces: Iterator[tuple[int, int, int]]) -> None:
+        """All pieces, by all threads; Ctrl-C ends them with the piece they are at."""
+        if self.plan.threads == 1:
+            return self.work(0, pieces)
+        with ThreadPoolExecutor(self.plan.threads) as pool:
+            try:
+                for _ in pool.map(lambda own: self.work(own, pieces), range(self.plan.threads)):
+                    pass  # raises what a worker raised
+            except BaseException:
+                self.stop.set()
+                raise
+        return None
+
+    def work(self, own: int, pieces: Iterator[tuple[int, int, int]]) -> None:
+        from chainrule.kernels.classifier_training import learn_texts
+
+        bags, targets, tree = self.bags, self.targets, self.tree
+        while not self.stop.is_set():
+            with self.lock:
+                piece = next(pieces, None)
+            if piece is None:
+                return
+            low, high, number = piece
+            read = learn_texts(self.inputs, self.outputs, bags.starts, bags.members, bags.weights, bags.sizes,
+                               targets.starts, targets.labels, self.order, low, high, np.float32(self.plan.alpha),
+                               self.progress.total, self.read, own, self.loss, tree.starts, tree.nodes, tree.codes,
+                               seed_of(self.plan.seed, number))
+            with self.lock:
+                self.progress.add(read)

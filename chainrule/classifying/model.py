@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,11 +10,10 @@ import numpy as np
 
 from chainrule.classifying.features import JIT_PAYS_FROM, Bags, Features
 from chainrule.classifying.plain import hidden_of, log_chances
+from chainrule.classifying.spelling import blocks
 from chainrule.errors import OptionError
-from chainrule.threads import cores, frozen, side_by_side
+from chainrule.threads import frozen, side_by_side
 from chainrule.vectors.huffman import Tree
-
-TEXTS = 20_000  # read at a time
 
 
 class Rows(Protocol):
@@ -40,10 +39,16 @@ class TextClassifier:
 
     def probabilities(self, texts: Sequence[str | bytes]) -> np.ndarray:
         """(texts, labels); a row sums to 1, but for one_vs_all, where each label has its own probability."""
-        data = [each if isinstance(each, bytes) else each.encode(errors="replace") for each in texts]
-        data = [each.replace(b"\n", b" ") for each in data]
-        pieces = [self._chances(data[low : low + TEXTS]) for low in range(0, len(data), TEXTS)]
-        return np.concatenate(pieces) if pieces else np.zeros((0, len(self.labels)), np.float32)
+        chances, parts, low = np.zeros((len(texts), len(self.labels)), np.float32), [], 0
+        for some in blocks(map(_on_one_line, texts)):
+            parts.append((low, some))
+            low += len(some)
+
+        def work(part: tuple[int, list[bytes]]) -> None:
+            chances[part[0] : part[0] + len(part[1])] = self._chances(part[1])
+
+        side_by_side(work, parts)
+        return chances
 
     def predict(self, texts: Sequence[str | bytes], *, top: int = 1) -> list[list[tuple[str, float]]]:
         """For each text the `top` likeliest labels with their probabilities, likeliest first."""
@@ -77,16 +82,13 @@ def means(table: np.ndarray, bags: Bags) -> np.ndarray:
         return found
     from chainrule.kernels.classifier_training import all_means
 
-    rows = frozen(np.ascontiguousarray(table))
-    all_means(rows, bags.starts, bags.members, bags.weights, bags.sizes, 0, 0, found)  # compiles
-    side_by_side(lambda part: all_means(rows, bags.starts, bags.members, bags.weights, bags.sizes, *part, found),
-                 _parts(len(bags), cores()))
+    all_means(frozen(np.ascontiguousarray(table)), bags.starts, bags.members, bags.weights, bags.sizes, found)
     return found
 
 
-def _parts(size: int, count: int) -> Iterator[tuple[int, int]]:
-    edges = np.linspace(0, size, count + 1).astype(int).tolist()
-    yield from zip(edges[:-1], edges[1:], strict=True)
+def _on_one_line(text: str | bytes) -> bytes:
+    data = text if isinstance(text, bytes) else text.encode(errors="replace")
+    return data.replace(b"\n", b" ") if b"\n" in data else data
 
 
 def label_ids(labels: Sequence[str]) -> Mapping[str, int]:

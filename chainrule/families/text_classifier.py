@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -11,13 +10,15 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from chainrule.classifying.features import Features, Shape, learn_features
-from chainrule.classifying.labeled import Example, examples, layout_of
-from chainrule.classifying.learning import Targets, fresh, learn
+from chainrule.classifying.features import Features, Shape
+from chainrule.classifying.labeled import examples, layout_of
+from chainrule.classifying.learning import fresh, learn
 from chainrule.classifying.measuring import measure
-from chainrule.classifying.model import TextClassifier, label_ids
+from chainrule.classifying.model import TextClassifier
 from chainrule.classifying.quantizing import QuantizedRows
-from chainrule.errors import DataError, OptionError, UsageError
+from chainrule.classifying.targets import Gathered, Targets
+from chainrule.classifying.vocabulary import learn_features
+from chainrule.errors import OptionError, UsageError
 from chainrule.jobs import Job, Trained
 from chainrule.registry import part
 from chainrule.runs import LoadedRun, save_run
@@ -74,14 +75,15 @@ class TextClassifierFamily:
     @staticmethod
     def train(job: Job) -> Trained:
         recipe: Any = job.recipe
-        shape = _checked(job)
+        corpus: Any = job.corpus
+        shape, options = _checked(job), recipe.training
         with job.timed("reading"):
-            found = list(examples(job.corpus.sources, layout_of(recipe.text, recipe.model.labels)))  # type: ignore[union-attr]
-            labels, targets, texts = _shuffled(found, recipe.seed, job.corpus.name)  # type: ignore[union-attr]
-            del found
+            gathered = Gathered()
+            texts = gathered.texts(examples(corpus.sources, layout_of(recipe.text, recipe.model.labels)))
             features, bags, words = learn_features(texts, shape, min_count=recipe.tokenizer["min_count"],
-                                                   size=recipe.tokenizer["size"])
-        loss, options = recipe.model.loss, recipe.training
+                                                   size=recipe.tokenizer["size"], threads=options.threads or cores())
+            labels, targets = gathered.finished(corpus.name)
+        loss = recipe.model.loss
         plan = Plan(dimension=recipe.model.dimension, epochs=options.epochs, alpha=options.lr,
                     threads=options.threads or cores(), seed=recipe.seed, show=job.show)
         with job.timed("training"):
@@ -90,7 +92,7 @@ class TextClassifierFamily:
             facts = learn(bags, targets, plan, loss, inputs, outputs)
         inputs, outputs = inputs[:, : plan.dimension], outputs[:, : plan.dimension]
         model = TextClassifier(labels, features, inputs, outputs, loss, targets.tree(loss))
-        report = {"labels": len(labels), "texts": len(texts), "words": words, "vocabulary": len(features.words),
+        report = {"labels": len(labels), "texts": len(bags), "words": words, "vocabulary": len(features.words),
                   "ngrams": len(features.used), **facts}
         return Trained(listed(list(features.words)), model,  # type: ignore[arg-type]
                        lambda folder: write(folder, model, targets.counts), report)
@@ -148,22 +150,3 @@ def _checked(job: Job) -> Shape:
     if options.max_n and not 1 <= options.min_n <= options.max_n:
         raise OptionError("model.min_n", options.min_n, f"1 to model.max_n, {options.max_n}")
     return Shape(options.word_ngrams, options.min_n, options.max_n, options.bucket)
-
-
-def _shuffled(found: Sequence[Example], seed: int, name: str) -> tuple[list[str], Targets, list[bytes]]:
-    """Labels by falling frequency, then spelling; and the texts in a random order, so that a sorted file does no harm.
-
-    The order stays the same in each pass: rows lie in the order in which texts first need them.
-    """
-    counts = Counter(label for each in found for label in each.labels)
-    labels = sorted(counts, key=lambda label: (-counts[label], label))
-    if len(labels) < 2:
-        had = f"only one label, {labels[0]!r}" if labels else "no text with a label"
-        raise DataError(f"{name}: {had}, expected at least 2 different labels.")
-    ids = label_ids(labels)
-    order = np.random.default_rng(seed).permutation(len(found)).tolist()
-    wanted = [[ids[label] for label in found[n].labels] for n in order]
-    starts = np.concatenate([[0], np.cumsum([len(own) for own in wanted])]).astype(np.int64)
-    targets = Targets(starts, np.array([label for own in wanted for label in own], np.int32),
-                      np.array([counts[label] for label in labels], np.int64))
-    return labels, targets, [found[n].text for n in order]

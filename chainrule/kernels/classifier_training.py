@@ -31,13 +31,15 @@ def mean_rows(table, members, weights, low, high, size, hidden):
     m = low
     while m + 4 <= high:
         a, b, c, e = members[m], members[m + 1], members[m + 2], members[m + 3]
-        u, v, w, x = weights[m], weights[m + 1], weights[m + 2], weights[m + 3]
+        u, v = np.float32(weights[m]), np.float32(weights[m + 1])
+        w, x = np.float32(weights[m + 2]), np.float32(weights[m + 3])
         for d in range(len(hidden)):
             hidden[d] += u * table[a, d] + v * table[b, d] + w * table[c, d] + x * table[e, d]
         m += 4
     while m < high:
+        weight = np.float32(weights[m])
         for d in range(len(hidden)):
-            hidden[d] += weights[m] * table[members[m], d]
+            hidden[d] += weight * table[members[m], d]
         m += 1
     share = ONE / max(size, ONE)
     for d in range(len(hidden)):
@@ -45,25 +47,32 @@ def mean_rows(table, members, weights, low, high, size, hidden):
 
 
 @njit(cache=True, nogil=True)
-def all_means(table, starts, members, weights, sizes, first, last, out):
+def all_means(table, starts, members, weights, sizes, out):
     """The mean of each text's rows."""
-    for text in range(first, last):
+    for text in range(len(sizes)):
         mean_rows(table, members, weights, starts[text], starts[text + 1], sizes[text], out[text])
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def learn_texts(inputs, outputs, starts, members, weights, sizes, label_starts, labels, first, last, alpha, slope,
-                loss, path_starts, path_nodes, path_codes, seed):
-    """A step for each text, for one of its labels at random; the step's size falls by `slope` with every feature."""
+def learn_texts(inputs, outputs, starts, members, weights, sizes, label_starts, labels, order, first, last, alpha,
+                total, read, own, loss, path_starts, path_nodes, path_codes, seed):
+    """A step for each text, for one of its labels at random; the step is α (1 − r / total) after r features.
+
+    Every thread counts its features in its own row of `read`, and looks at those of all.
+    """
     width, classes = inputs.shape[1], len(outputs)
     hidden, change, scores = np.empty(width, np.float32), np.empty(width, np.float32), np.empty(classes, np.float32)
     state = np.empty(1, np.uint64)
     state[0] = seed
     done = np.int64(0)
-    for text in range(first, last):
+    for place in range(first, last):
+        text, so_far = order[place], np.int64(0)
         low, high, size = starts[text], starts[text + 1], sizes[text]
-        step = max(alpha - slope * np.float32(done), ZERO)
+        for thread in range(len(read)):
+            so_far += read[thread, 0]
+        step = alpha * np.float32(max(1 - so_far / total, 0.0))
         done += np.int64(size)
+        read[own, 0] += np.int64(size)
         if high == low:
             continue
         mean_rows(inputs, members, weights, low, high, size, hidden)
@@ -93,7 +102,7 @@ def learn_texts(inputs, outputs, starts, members, weights, sizes, label_starts, 
         for d in range(width):
             change[d] *= share
         for m in range(low, high):
-            row, weight = members[m], weights[m]
+            row, weight = members[m], np.float32(weights[m])
             for d in range(width):
                 inputs[row, d] += weight * change[d]
     return done

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from chainrule.classifying import plain
-from chainrule.classifying.features import Bags, Shape, learn_features
-from chainrule.classifying.learning import LOSSES, Targets, fresh, learn
+from chainrule.classifying.features import Bags, Shape
+from chainrule.classifying.learning import LOSSES, fresh, learn
+from chainrule.classifying.targets import Targets
+from chainrule.classifying.vocabulary import learn_features
 from chainrule.vectors.plan import Plan
 
 R, D, C = 7, 5, 3
@@ -82,7 +84,7 @@ def test_the_kernel_learns_as_plain_steps_do(loss):
 def _slowly(inputs, outputs, bags: Bags, targets, plan, loss):
     total, done = bags.sizes.sum() * plan.epochs, 0.0
     for _ in range(plan.epochs):
-        for text in range(len(bags)):
+        for text in np.random.default_rng(plan.seed).permutation(len(bags)):
             own = slice(bags.starts[text], bags.starts[text + 1])
             alpha = plan.alpha * (1 - done / total)
             bag = bags.members[own], bags.weights[own].astype(float), bags.sizes[text]
@@ -99,3 +101,20 @@ def test_one_of_several_labels_is_drawn_at_random():
     learn(bags, targets, plan, "softmax", inputs, outputs)
     chances = np.exp(plain.log_chances(inputs.mean(0), outputs, "softmax", targets.tree("softmax")))
     assert chances[2] < 0.05 and abs(chances[0] - chances[1]) < 0.2
+
+
+def test_the_step_falls_with_what_all_threads_have_read():
+    """A thread that comes late takes the step of the moment, not that of its own beginning."""
+    from chainrule.kernels.classifier_training import learn_texts
+
+    _, bags, _ = learn_features([b"a b"], Shape(), min_count=1, size=None)
+    tree, moved = Targets(np.zeros(0), np.zeros(0), COUNTS).tree("softmax"), []
+    for others in (0, 50, 75, 100):
+        inputs, outputs = np.ones((3, 16), np.float32), np.zeros((2, 16), np.float32)
+        read = np.array([[0] * 8, [others] * 8])
+        learn_texts(inputs, outputs, bags.starts, bags.members, bags.weights, bags.sizes, np.array([0, 1]),
+                    np.zeros(1, np.int32), np.zeros(1, np.int32), 0, 1, np.float32(0.5), 100.0, read, 0, 0, tree.starts,
+                    tree.nodes, tree.codes, np.uint64(1))
+        assert read[0, 0] == 3
+        moved.append(outputs[0, 0])
+    np.testing.assert_allclose(moved, [0.25, 0.125, 0.0625, 0], atol=1e-6)

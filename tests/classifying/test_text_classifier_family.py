@@ -45,7 +45,7 @@ def test_many_texts_at_once_are_predicted_as_one_by_one(trained, monkeypatch):
     one_by_one = trained.model.probabilities(texts)
     for name in ("features", "model"):
         monkeypatch.setattr(f"chainrule.classifying.{name}.JIT_PAYS_FROM", 0)
-    monkeypatch.setattr("chainrule.classifying.model.TEXTS", 32)
+    monkeypatch.setattr("chainrule.classifying.spelling.BLOCK", 300)
     np.testing.assert_allclose(trained.model.probabilities(texts), one_by_one, atol=1e-6)
 
 

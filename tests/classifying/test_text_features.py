@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from chainrule.classifying.features import Features, Shape, learn_features
+from chainrule.classifying.features import Features, Shape
 from chainrule.classifying.plain import ngram_buckets, word_hashes, words_of
+from chainrule.classifying.vocabulary import learn_features
 
 TEXTS = [b"the cat sat on the mat", "naïve 日本語 the où".encode(), b"", b"a\tb\x00c  a", b"the </s> <unk> end", b"mat"]
 SHAPES = [Shape(), Shape(3, bucket=97), Shape(2, bucket=1 << 20), Shape(2, 2, 4, 101), Shape(1, 3, 6, 5000)]
@@ -69,3 +70,35 @@ def test_the_hash_of_an_ngram_by_hand():
     a, b = word_hashes([b"a", b"b"])
     assert a >= 1 << 31
     assert ngram_buckets([a, b], 2, 10**9) == [((a - 2**32) * 116049371 + (b - 2**32)) % 2**64 % 10**9]
+
+
+@pytest.mark.parametrize("shape", SHAPES[:4], ids=str)
+def test_neither_threads_nor_blocks_change_the_features(shape, monkeypatch):
+    rng = np.random.default_rng(0)
+    texts = [b" ".join(b"w%d" % word for word in rng.zipf(1.5, rng.integers(1, 40)) % 300) for _ in range(200)]
+    one, bags, words = learn_features(texts, shape, min_count=2, size=None)
+    monkeypatch.setattr("chainrule.classifying.spelling.BLOCK", 500)
+    for threads in (1, 3):
+        many, again, counted = learn_features(iter(texts), shape, min_count=2, size=None, threads=threads)
+        assert list(many.words) == list(one.words) and counted == words
+        np.testing.assert_array_equal(many.used, one.used)
+        for name in ("starts", "members", "weights", "sizes"):
+            np.testing.assert_array_equal(getattr(again, name), getattr(bags, name))
+    assert as_sets(again) == as_sets(one.plain_bags(texts))
+
+
+def test_a_word_that_fills_a_text_is_counted_past_a_byte(monkeypatch):
+    text = b"a " * 1000 + b"b"
+    features, bags, _ = learn_features([text, b"b"], Shape(), min_count=1, size=None)
+    for found in (bags, features.plain_bags([text, b"b"])):
+        own = slice(0, found.starts[1])
+        assert found.weights[own][found.members[own] == 1].sum() == 1000 and found.sizes.tolist() == [1002, 2]
+
+
+def test_a_text_that_fails_while_it_is_read_ends_the_threads():
+    def texts():
+        yield b"a b"
+        raise OSError("gone")
+
+    with pytest.raises(OSError, match="gone"):
+        learn_features(texts(), Shape(), min_count=1, size=None, threads=2)

@@ -1,0 +1,110 @@
+"""The features of training texts, learned in one pass over them: threads number blocks, which are merged in order."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+
+from chainrule.classifying.features import NO_ROW, Bags, Features, Shape, empty_bags, raw_bags, resolve_rows
+from chainrule.classifying.spelling import Numbered, Words, blocks, numbered
+
+Read = tuple[Numbered, np.ndarray, Bags]  # the words of a block, how often each occurs, and its texts
+MARKS = (b"<unk>", b"<s>")  # of the tokenizer: never words
+
+
+def learn_features(texts: Iterable[bytes], shape: Shape, *, min_count: int, size: int | None, threads: int = 1
+                   ) -> tuple[Features, Bags, int]:
+    """The features of training texts, their bags, and how many words there are; words by falling frequency.
+
+    Texts are read once and not kept. Buckets get their rows in the order in which texts need them. The number of
+    threads changes nothing.
+    """
+    table, counts, store = Words(), np.zeros(0, np.int64), _Store()
+    for block, occur, raw in _read(texts, shape, threads):
+        names = table.add(block)
+        counts = np.concatenate([counts, np.zeros(table.size - len(counts), np.int64)])
+        counts[names] += occur
+        store.add(raw, names)
+    kept = _frequent(table, counts, min_count)[:size]
+    rows = np.full(max(table.size, 1), NO_ROW, np.int32)
+    rows[kept] = np.arange(1, 1 + len(kept))
+    rows[0] = 0
+    words = table.spelling(kept)
+    del table
+    row_of_bucket = np.full(shape.hashed, NO_ROW, np.int32)
+    bags = store.resolved(rows, row_of_bucket, 1 + len(kept))
+    used = np.flatnonzero(row_of_bucket >= 0)
+    used = used[np.argsort(row_of_bucket[used])]
+    _give_back()
+    return Features(words, used, shape), bags, int(counts.sum()) - len(bags)
+
+
+def _give_back() -> None:
+    """Hands freed memory back to the system, where its C library can: blocks left holes, and large tables come next."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
+
+
+def _frequent(table: Words, counts: np.ndarray, min_count: int) -> np.ndarray:
+    """The numbers of words with a row, by falling frequency, then by first appearance."""
+    counts = counts.copy()
+    counts[:1] = 0  # </s>
+    marks = table.find(numbered(MARKS))
+    counts[marks[marks >= 0]] = 0
+    order = np.argsort(-counts, kind="stable")
+    return order[: int((counts >= max(min_count, 1)).sum())]
+
+
+def _read(texts: Iterable[bytes], shape: Shape, threads: int) -> Iterator[Read]:
+    """Blocks in the order of the texts; few are under way at a time, so that a large file needs no large memory."""
+    def work(some: list[bytes]) -> Read:
+        block = numbered(some)
+        occur = np.bincount(block.numbers, minlength=len(block.firsts))
+        return replace(block, numbers=block.numbers[:0].copy()), occur, raw_bags(block, shape)
+
+    under_way: deque[Future[Read]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        for some in blocks(texts):
+            under_way.append(pool.submit(work, some))
+            if len(under_way) > threads + 1:
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()
+
+
+class _Store:
+    """The bags of all blocks in arrays that grow in their place: the system moves pages, and copies nothing."""
+
+    def __init__(self) -> None:
+        self.bags, self.texts, self.size = empty_bags(0, 0), 0, 0
+
+    def add(self, raw: Bags, names: np.ndarray) -> None:
+        """Bags with words by the numbers of their block, which have these names here."""
+        from chainrule.kernels.classifier_text import rename
+
+        bags, texts, size = self.bags, self.texts + len(raw), self.size + len(raw.members)
+        for array, room in ((bags.members, size), (bags.weights, size), (bags.sizes, texts), (bags.starts, texts + 1)):
+            if room > len(array):
+                array.resize(max(room, len(array) * 5 // 4), refcheck=False)
+        rename(raw.members, names, bags.members[self.size : size])
+        bags.weights[self.size : size] = raw.weights
+        bags.sizes[self.texts : texts] = raw.sizes
+        bags.starts[self.texts + 1 : texts + 1] = self.size + raw.starts[1:]
+        self.texts, self.size = texts, size
+
+    def resolved(self, rows: np.ndarray, row_of_bucket: np.ndarray, first: int) -> Bags:
+        """Rows in the place of words and buckets, the latter from `first`, written over what was there."""
+        bags = self.bags
+        bags.sizes.resize(self.texts, refcheck=False)
+        bags.starts.resize(self.texts + 1, refcheck=False)
+        self.size = resolve_rows(bags, rows, row_of_bucket, bags, first, grow=True)
+        bags.members.resize(self.size, refcheck=False)
+        bags.weights.resize(self.size, refcheck=False)
+        return bags
