@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,10 @@ from chainrule.cli.console import emit, say, table
 from chainrule.errors import UsageError
 
 if TYPE_CHECKING:
-    from chainrule.inspection.gradients import Gradients
-    from chainrule.inspection.plot import Chart
+    from chainrule.inspection.norms import Gradients, Norms
+    from chainrule.inspection.plot import Chart, Line
 
+SHOWN_CLIPPED = 0.1  # what clipping makes ten times smaller, or more, is drawn a second time
 SHOWN = (0, 1, 2, 5, 10, 20, 30, 50, 100, 200, 500)  # distances in the table; --json and pictures have all
 
 
@@ -35,34 +37,48 @@ def show_gradients(what: list[str], data: str, *, distance: int, rows: int, clip
 
 
 def _measured(what: list[str], data: str, distance: int, rows: int, clip: float | None) -> dict[str, Gradients]:
-    from chainrule.inspection.gradients import measure
+    from chainrule.inspection.classroom import EXAMPLES
     from chainrule.inspection.subject import subject
     from chainrule.overrides import with_changes
 
     found = {}
     for name, overrides in with_changes(what):
-        looked_at = subject(name, overrides, data, length=distance + 1, rows=rows)
-        found[looked_at.name] = measure(looked_at.stack, looked_at.ids, clip=looked_at.clip if clip is None else clip)
+        for label, (recipe, changes) in EXAMPLES.get(name, {"": (name, [])}).items():
+            looked_at = subject(recipe, [*changes, *overrides], data, length=distance + 1, rows=rows)
+            found[label or looked_at.name] = looked_at.gradients(clip)
     return found
 
 
 def charts(found: dict[str, Gradients]) -> list[Chart]:
     """One model: a line for each layer, and the layers' own gradients; several: a line for each model."""
-    from chainrule.inspection.plot import Chart, Line
-
-    def over_time(label: str, norms: tuple[float, ...]) -> Line:
-        return Line(label, range(len(norms)), norms)
+    from chainrule.inspection.plot import Chart
 
     if len(found) == 1:
-        (name, only), = found.items()
-        lines = [over_time(*pair) for pair in zip(only.layers, only.by_distance, strict=True)]
-        title = name
+        (title, only), = found.items()
+        lines = [_line(*pair) for pair in zip(only.layers, only.by_distance, strict=True)]
     else:
-        lines = [over_time(name, each.by_distance[0]) for name, each in found.items()]
+        lines = _with_clipped(found, lambda each: each.by_distance[0])
         title = "the first layer of each model"
-    numbers = [Line(name, range(len(each.by_layer)), each.by_layer) for name, each in found.items()]
-    return [Chart(f"Gradient through time: {title}", "distance d, tokens", "‖∂loss(t) / ∂h(t − d)‖", lines, log=True),
-            Chart("Gradient of each layer's parameters", "layer", "‖∂loss / ∂θ‖", numbers, log=True)]
+    time = Chart(f"Gradient through time: {title}", "distance d, tokens", "‖∂loss(t) / ∂h(t − d)‖", lines, log=True)
+    depth = Chart("Gradient of each layer's parameters", "layer", "‖∂loss / ∂θ‖",
+                  _with_clipped(found, lambda each: each.by_layer), log=True)
+    return [time, depth] if any(any(line.y[1:]) for line in lines) else [depth]  # what mixes no tokens has no past
+
+
+def _with_clipped(found: dict[str, Gradients], of: Callable[[Gradients], Norms]) -> list[Line]:
+    """A line for each model, and one more where clipping makes much of a difference."""
+    lines = []
+    for name, each in found.items():
+        lines.append(_line(name, of(each)))
+        if each.factor < SHOWN_CLIPPED:
+            lines.append(_line(f"clipped: {name}", tuple(norm * each.factor for norm in of(each))))
+    return lines
+
+
+def _line(label: str, norms: Norms) -> Line:
+    from chainrule.inspection.plot import Line
+
+    return Line(label, range(len(norms)), norms)
 
 
 def _show(found: dict[str, Gradients]) -> None:

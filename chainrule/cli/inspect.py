@@ -16,7 +16,8 @@ NOTHING = "there is nothing to look at. Try --text FILE, --text-is \"some words\
 def inspect(
     what: Annotated[list[str], typer.Argument(metavar="RUN [text.…=VALUE ...]", help="A run folder, and how text is "
                                               "read. For --gradients: run folders, or recipes as training would begin "
-                                              "them, each with its changes. For --graph: an example's name.")],
+                                              "them, each with its changes; or the examples through-time and "
+                                              "through-depth. For --graph: an example's name.")],
     text: Annotated[str | None, typer.Option("--text", "--data", help="The text that is read: a file, glob, folder or "
                                              "built-in corpus; - is standard input.")] = None,
     text_is: Annotated[str | None, typer.Option("--text-is", metavar="TEXT", help="The text itself.")] = None,
@@ -51,7 +52,8 @@ def inspect(
     has every number.
 
     With --gradients: of the loss at a token t, the norm of the gradient at what each layer carried d tokens earlier,
-    and of each layer's own gradient before and after clipping. Several models are put into one picture.
+    and of each layer's own gradient before and after clipping. Several models are put into one picture. The examples
+    through-time and through-depth are fresh models in which gradients vanish, explode, are clipped and stay alive.
 
     With --graph: how the project's own engine computes and differentiates a small example.
 
@@ -62,6 +64,7 @@ def inspect(
         chainrule inspect runs/ptb5 --text-is "the company said it will"
         chainrule inspect runs/gpt --text held-out.txt --out page.html
         chainrule inspect rnn rnn model.r.gain=3 lstm --gradients --data pydoc --out gradients.svg
+        chainrule inspect through-time --gradients --out time.svg
         chainrule inspect neuron --graph --out neuron.svg
         chainrule inspect runs/vectors --map --words 5000 --out words.html
     """

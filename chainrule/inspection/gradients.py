@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from chainrule.inspection.norms import Gradients, Norms
 from chainrule.models.stack import Stack
 from chainrule.watching import watch
-
-Norms = tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Gradients:
-    """Of one model on one text; norms are Euclidean."""
-
-    layers: tuple[str, ...]  # the sublayers from the input to the output: `0 lstm`
-    by_distance: tuple[Norms, ...]  # for each layer: ‖∂loss_t / ∂h_{t−d}‖ at d = 0, 1, …, the mean over rows
-    by_layer: Norms  # for each layer: the norm of ∂loss / ∂(its parameters)
-    norm: float  # of all parameters together
-    clip: float | None  # the largest norm that training lets pass
-    clipped: float  # the norm after clipping
-    loss: float  # nats a token
 
 
 def measure(stack: Stack, ids_BT: Tensor, *, clip: float | None = None) -> Gradients:

@@ -12,6 +12,7 @@ LEFT, RIGHT, TOP, BOTTOM = 72, 230, 36, 48  # what is kept around the plot; the 
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c564b")
 # Okabe & Ito's, which people who see colors differently can tell apart, and a brown
 DASHES = ("", "6 3", "2 3", "8 3 2 3")  # more lines than colors go on with these
+DIAMOND = "m-3 0l3-3 3 3-3 3z"  # around a point that stands alone
 MOST_NAMED, LONGEST_NAME = 14, 28  # lines in the legend, and characters of a name
 
 
@@ -99,15 +100,13 @@ def _drawn(chart: Chart) -> str:
 
 
 def _path(line: Line, x_axis: Axis, y_axis: Axis) -> str:
-    path, pen = [], "M"
+    pieces: list[list[str]] = [[]]
     for x, y in zip(line.x, line.y, strict=True):
-        if not _shown(y, y_axis.log):
-            pen = "M"
-            continue
-        here = f"{x_axis.at(x):.1f} {y_axis.at(y):.1f}"
-        path.append(f"{pen}{here}" + ("h.01" if pen == "M" else ""))  # a point alone is a dot
-        pen = "L"
-    return "".join(path)
+        if _shown(y, y_axis.log):
+            pieces[-1].append(f"{x_axis.at(x):.1f} {y_axis.at(y):.1f}")
+        else:
+            pieces.append([])
+    return "".join("M" + "L".join(piece) + (DIAMOND if len(piece) == 1 else "") for piece in pieces if piece)
 
 
 def _shown(value: float, log: bool) -> bool:

@@ -8,12 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from chainrule.errors import DataError, UsageError
-from chainrule.models.language import NeuralLanguageModel
-from chainrule.models.stack import Stack
+from chainrule.inspection.norms import Gradients
 from chainrule.protocols import Tokenizer
 from chainrule.recipe import Recipe, load_recipe
 from chainrule.runs import load
@@ -22,17 +19,30 @@ from chainrule.text.corpora import open_corpus
 
 @dataclass(frozen=True)
 class Subject:
-    """A neural model with its name, and the ids (rows, T + 1) of windows of text."""
+    """A stack of torch or of the engine with its name, and the ids (rows, T + 1) of windows of text."""
 
     name: str
-    stack: Stack
+    stack: Any
     recipe: Recipe
-    ids: Tensor
+    ids: np.ndarray
 
     @property
     def clip(self) -> float | None:
         """The largest norm of a gradient that its training lets pass."""
         return getattr(self.recipe, "training").clip  # noqa: B009
+
+    def gradients(self, clip: float | None) -> Gradients:
+        """Their norms, clipped at what training clips at if nothing is given; an engine's without torch."""
+        largest = self.clip if clip is None else clip
+        if self.recipe.family == "engine":
+            from chainrule.inspection.engine_gradients import measure as of_engine
+
+            return of_engine(self.stack, self.ids, clip=largest)
+        import torch
+
+        from chainrule.inspection.gradients import measure as of_torch
+
+        return of_torch(self.stack.cpu(), torch.from_numpy(self.ids), clip=largest)
 
 
 def subject(name: str, overrides: Sequence[str], data: str, *, length: int, rows: int) -> Subject:
@@ -43,46 +53,56 @@ def subject(name: str, overrides: Sequence[str], data: str, *, length: int, rows
         run = load(name)
         return _reading(name, run.model, run.recipe, run.tokenizer, data, length, rows)
     recipe = load_recipe(name, overrides)
-    _must_be_neural(name, recipe)
+    _must_have_gradients(name, recipe)
     model, tokenizer = _fresh(recipe, data)
     changes = [change.removeprefix("model.") for change in overrides]
     return _reading(" ".join([name, *changes]), model, recipe, tokenizer, data, length, rows)
 
 
 def _fresh(recipe: Recipe, data: str) -> tuple[Any, Tokenizer]:
-    from chainrule.families.neural import language_model, shape_of
     from chainrule.registry import build
     from chainrule.text.encoded import fit_and_encode
-    from chainrule.training.run import new_stack
     from chainrule.typed import as_typed
 
     tokenizer, _ = fit_and_encode(open_corpus(data, recipe.text), build("text/tokenizers", recipe.tokenizer),
                                   recipe.text)
     with as_typed(recipe):
-        stack = new_stack(shape_of(recipe), tokenizer.vocabulary_size, recipe.seed)
-    return language_model(stack, tokenizer), tokenizer
+        return _begun(recipe, tokenizer), tokenizer
+
+
+def _begun(recipe: Recipe, tokenizer: Tokenizer) -> Any:
+    if recipe.family == "engine":
+        from chainrule.families import engine
+
+        return engine.language_model(engine.new_stack(recipe, tokenizer.vocabulary_size), tokenizer)
+    from chainrule.families import neural
+    from chainrule.training.run import new_stack
+
+    plan = neural.plan_of(recipe)
+    stack = new_stack(neural.shape_of(recipe), tokenizer.vocabulary_size, plan.seed, plan.initial)
+    return neural.language_model(stack, tokenizer)
 
 
 def _reading(name: str, model: Any, recipe: Recipe, tokenizer: Any, data: str, length: int, rows: int) -> Subject:
     from chainrule.text.encoded import encode
 
-    _must_be_neural(name, recipe)
-    assert isinstance(model, NeuralLanguageModel)
+    _must_have_gradients(name, recipe)
     ids = encode(open_corpus(data, recipe.text), tokenizer, recipe.text).ids
     length = min(length, model.window or length)
-    return Subject(name, model.stack.cpu(), recipe, windows(ids, length, rows, data))
+    return Subject(name, model.stack, recipe, windows(ids, length, rows, data))
 
 
-def windows(ids: np.ndarray, length: int, rows: int, data: str) -> Tensor:
+def windows(ids: np.ndarray, length: int, rows: int, data: str) -> np.ndarray:
     """(rows, length + 1): windows evenly spread over the text, as many as it has room for."""
     last = len(ids) - length - 1
     if last < 0:
         raise DataError(f"{data}: {len(ids):,} tokens, expected at least {length + 1:,}. Try a longer text, or a "
                         "smaller --distance.")
     starts = np.unique(np.linspace(0, last, rows).astype(int))
-    return torch.from_numpy(np.stack([ids[start:start + length + 1] for start in starts]).astype(np.int64))
+    return np.stack([ids[start:start + length + 1] for start in starts]).astype(np.int64)
 
 
-def _must_be_neural(name: str, recipe: Recipe) -> None:
-    if recipe.family != "neural":
-        raise UsageError(f"{name}: its family is {recipe.family}, expected neural: only there gradients are measured.")
+def _must_have_gradients(name: str, recipe: Recipe) -> None:
+    if recipe.family not in ("neural", "engine"):
+        raise UsageError(f"{name}: its family is {recipe.family}, expected neural or engine: only there gradients are "
+                         "measured.")

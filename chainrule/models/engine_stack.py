@@ -20,9 +20,11 @@ from chainrule.engine.modules.rms_norm import RMSNorm
 from chainrule.engine.modules.rotary import angles, turned
 from chainrule.engine.modules.self_attention import heads_of
 from chainrule.engine.modules.swiglu import SwiGLU
+from chainrule.engine.tensor import taping
 from chainrule.errors import OptionError
 from chainrule.models.pattern import sublayers
 from chainrule.registry import find
+from chainrule.watching import note, placed, watched
 
 LETTERS = "srwf"
 Random = np.random.Generator
@@ -64,8 +66,20 @@ class Recurrence(Composite):
         return tuple(self.cell.start(batch))
 
     def forward(self, x: Tensor, state: Any) -> tuple[Tensor, Any]:
+        if watched() and taping():
+            return self._by_steps(x, state)
         y, *after = self.cell(x, *state)
         return y, tuple(each.value for each in after)
+
+    def _by_steps(self, x: Tensor, state: Any) -> tuple[Tensor, Any]:
+        """The same with each step's h in the graph by itself, for gradients through time."""
+        steps = []
+        for t in range(x.shape[1]):
+            _, *state = self.cell(x[:, t:t + 1], *state)
+            steps.append(state[0])
+        note("steps", tuple(steps))
+        y = Concatenate(axis=1)(*(h.reshape(len(h.value), 1, -1) for h in steps))
+        return y, tuple(each.value for each in state)
 
 
 class Attention(MultiHeadAttention):
@@ -124,6 +138,8 @@ class Sublayer(Composite):
         self.wiring = Wiring(shape)
 
     def forward(self, x: Tensor, state: Any) -> tuple[Tensor, Any]:
+        if watched() and taping():
+            note("inward", x)
         inward = self.wiring.norm(x) if hasattr(self.wiring, "norm") else x
         if state is None:
             y, after = self.body(inward), None
@@ -172,8 +188,8 @@ class EngineStack(Composite):
         if before is None:
             before = tuple(layer.body.start(len(ids)) if layer.carries else None for layer in self.sublayers)
         after = []
-        for layer, state in zip(self.sublayers, before, strict=True):
-            x, state = layer(x, state)
+        for n, (layer, state) in enumerate(zip(self.sublayers, before, strict=True)):
+            x, state = placed(f"sublayers.{n}", layer, x, state)
             after.append(state)
         return (x if self.norm is None else self.norm(x)), tuple(after)
 

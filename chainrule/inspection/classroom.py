@@ -1,0 +1,23 @@
+"""Models for a lecture on gradients: fresh ones of the engine, small enough to be made while the class is waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+SMALL = ["tokenizer=bytes", "model.width=64", "model.context=256", "model.norm=none", "model.dropout=0"]
+ONE = [*SMALL, "model.pattern=r", "model.wiring=plain"]  # a single recurrence, and nothing around it
+DEEP = [*SMALL, "model.width=32", "model.pattern=f*16", "model.feedforward=tanh", "model.position=none"]
+
+# by the name of an example: its lines, each a recipe with its changes
+EXAMPLES: Mapping[str, Mapping[str, tuple[str, list[str]]]] = {
+    "through-time": {
+        "RNN, U = 0.8 Q": ("engine-rnn", [*ONE, "model.gain=0.8"]),
+        "RNN, U = 3 Q": ("engine-rnn", [*ONE, "model.gain=3"]),
+        "LSTM": ("engine-lstm", [*ONE, "model.forget=3"]),
+        "residual stack": ("engine-transformer", [*SMALL, "model.pattern=(sf)*3", "model.norm=rms"]),
+    },
+    "through-depth": {
+        "16 layers, plain": ("engine-mlp", [*DEEP, "model.wiring=plain"]),
+        "16 layers, residual": ("engine-mlp", [*DEEP, "model.norm=rms"]),
+    },
+}
