@@ -82,7 +82,7 @@ def finish(job: Job, trained: Trained, out: str | Path, *, force: bool) -> dict[
     from chainrule.runs import save_run
 
     report = {"family": job.recipe.family, **trained.report}
-    if job.valid is not None:
+    if job.valid is not None and "valid" not in report:  # a family may have measured in its own way
         report["valid"] = _validated(job, trained)
     report["seconds"] = {step: round(s, 3) for step, s in job.seconds.items()}
     report["seconds"]["total"] = round(time.perf_counter() - job.began, 3)

@@ -15,7 +15,7 @@ from chainrule.threads import side_by_side
 from chainrule.vectors.plan import Plan, Progress, padded
 from chainrule.vectors.windows import seed_of
 
-LOSSES = ("softmax", "hierarchical_softmax", "one_vs_all")
+LOSSES = ("softmax", "hierarchical_softmax", "one_vs_all", "negative_sampling")  # by their numbers in the kernel
 CHUNK = 20_000  # members of texts that a thread takes at a time
 LINE = 8  # numbers in a cache line: threads count in lines of their own
 ROWS = 1 << 15  # rows that a thread fills with random numbers at a time
@@ -33,14 +33,15 @@ def fresh(rows: int, outputs: int, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
 
 
 def learn(bags: Bags, targets: Targets, plan: Plan, loss: str, inputs: np.ndarray, outputs: np.ndarray, *,
-          after_epoch: Callable[[int], bool] | None = None) -> dict[str, Any]:
+          negative: int = 5, after_epoch: Callable[[int], bool] | None = None) -> dict[str, Any]:
     """Trains the tables in place; facts for the report. One thread and a seed give the same bytes again.
 
     The step falls linearly from α to 0 with the features that were read: Joulin et al. 2016, §2. Texts come in a random
-    order, the same in each pass, so that a file sorted by label does no harm. With `after_epoch(epoch)` all threads
-    wait for each other after each pass; training ends where it gives True.
+    order, the same in each pass, so that a file sorted by label does no harm. `negative` labels are drawn for each text
+    where the loss is negative_sampling, by the root of their counts, as in fastText. With `after_epoch(epoch)` all
+    threads wait for each other after each pass; training ends where it gives True.
     """
-    course = _Course(bags, targets, plan, loss, inputs, outputs)
+    course = _Course(bags, targets, plan, loss, inputs, outputs, negative)
     pieces = course.pieces()
     course.work(0, iter([(0, 0, 0)]))  # compiles, or loads what was compiled before
     if after_epoch is None:
@@ -57,9 +58,11 @@ def learn(bags: Bags, targets: Targets, plan: Plan, loss: str, inputs: np.ndarra
 class _Course:
     """What the threads of a training share: the order of the texts, and how many features each has read."""
 
-    def __init__(self, bags: Bags, targets: Targets, plan: Plan, loss: str, inputs: np.ndarray, outputs: np.ndarray):
+    def __init__(self, bags: Bags, targets: Targets, plan: Plan, loss: str, inputs: np.ndarray, outputs: np.ndarray,
+                 negative: int):
         self.bags, self.targets, self.plan, self.inputs, self.outputs = bags, targets, plan, inputs, outputs
-        self.tree, self.loss = targets.tree(loss), LOSSES.index(loss)
+        self.tree, self.loss, self.negative = targets.tree(loss), LOSSES.index(loss), negative
+        self.noise = np.cumsum(np.sqrt(targets.counts))
         self.order = np.random.default_rng(plan.seed).permutation(len(bags)).astype(np.int32)
         total = float(bags.sizes.sum(dtype=np.float64)) * plan.epochs
         self.progress, self.lock, self.stop = Progress(plan, total), Lock(), Event()
@@ -98,6 +101,6 @@ class _Course:
             read = learn_texts(self.inputs, self.outputs, bags.starts, bags.members, bags.weights, bags.sizes,
                                targets.starts, targets.labels, self.order, low, high, np.float32(self.plan.alpha),
                                self.progress.total, self.read, own, self.loss, tree.starts, tree.nodes, tree.codes,
-                               seed_of(self.plan.seed, number))
+                               self.noise, self.negative, seed_of(self.plan.seed, number))
             with self.lock:
                 self.progress.add(read)

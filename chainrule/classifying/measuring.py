@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,36 +16,66 @@ from chainrule.threads import cores
 TEXTS = 10_000  # looked at together, at most; and BLOCK bytes for each processor
 
 
+class Tally:
+    """Counts of guesses and hits, from which all figures are made.
+
+    With one label a text, precision, recall and accuracy are one number. Labels that training never saw cannot be
+    right; they are counted.
+    """
+
+    def __init__(self, labels: Sequence[str]):
+        self.labels, self.ids = labels, label_ids(labels)
+        self.texts, self.unknown, self.lost = 0, 0, 0.0
+        self.counted, self.guessed, self.correct = (np.zeros(len(labels), np.int64) for _ in range(3))
+
+    def wanted(self, examples: Sequence[Example]) -> np.ndarray:
+        """(pairs, 2): a text's number and that of one of its labels, −1 for one that is not known."""
+        pairs = [(text, self.ids.get(label, -1)) for text, each in enumerate(examples) for label in set(each.labels)]
+        return np.array(pairs, np.int64).reshape(-1, 2)
+
+    def add(self, chances: np.ndarray, pairs: np.ndarray) -> None:
+        """More texts: what the model said, and what was wanted."""
+        texts, labels = pairs[pairs[:, 1] >= 0].T
+        first = chances.argmax(1)
+        self.texts, self.unknown = self.texts + len(chances), self.unknown + len(pairs) - len(texts)
+        self.lost -= float(np.log(np.maximum(chances[texts, labels].astype(float), 1e-300)).sum())
+        hits = labels[first[texts] == labels]
+        for sums, found in ((self.counted, labels), (self.guessed, first), (self.correct, hits)):
+            sums += np.bincount(found, minlength=len(sums))
+
+    def figures(self) -> dict[str, Any]:
+        """Of the likeliest labels; the log loss is the mean −ln p of labels that the model knows."""
+        right, labels = int(self.correct.sum()), int(self.counted.sum())
+        return {"examples": self.texts, "labels": labels + self.unknown, "unknown_labels": self.unknown,
+                "accuracy": right / self.texts, "precision": right / self.texts,
+                "recall": right / (labels + self.unknown), "log_loss": self.lost / labels if labels else None}
+
+    def by_label(self) -> dict[str, dict[str, Any]]:
+        """Precision, recall and F1 of each label; None where nothing can be divided by."""
+        rows = {}
+        for label, texts, said, hits in zip(self.labels, self.counted.tolist(), self.guessed.tolist(),
+                                            self.correct.tolist(), strict=True):
+            rows[label] = {"count": texts, "predicted": said, "correct": hits,
+                           "precision": hits / said if said else None, "recall": hits / texts if texts else None,
+                           "f1": 2 * hits / (texts + said) if texts + said else None}
+        return rows
+
+
 def measure(model: TextClassifier, examples: Iterable[Example], name: str) -> dict[str, Any]:
     """Of the likeliest label: the share that is right, the share of all labels that was found, and both by label.
 
-    With one label a text, precision, recall and accuracy are one number. Labels that training never saw cannot be
-    right; they are counted. Texts are read a few at a time.
+    Texts are read a few at a time.
     """
-    size, texts, lost, unknown = len(model.labels), 0, 0.0, 0
-    counted, guessed, correct = (np.zeros(size, np.int64) for _ in range(3))
-    ids = label_ids(model.labels)
-    for some in _together(examples):
-        chances = model.probabilities([each.text for each in some])
-        pairs = np.array([(text, ids.get(label, -1)) for text, each in enumerate(some) for label in set(each.labels)])
-        known = pairs[pairs[:, 1] >= 0]
-        first = chances.argmax(1)
-        hits = known[first[known[:, 0]] == known[:, 1], 1]
-        texts, unknown = texts + len(some), unknown + len(pairs) - len(known)
-        lost -= float(np.log(np.maximum(chances[known[:, 0], known[:, 1]].astype(float), 1e-300)).sum())
-        counted += np.bincount(known[:, 1], minlength=size)
-        guessed += np.bincount(first, minlength=size)
-        correct += np.bincount(hits, minlength=size)
-    if not texts:
+    tally = Tally(model.labels)
+    for some in together(examples):
+        tally.add(model.probabilities([each.text for each in some]), tally.wanted(some))
+    if not tally.texts:
         raise DataError(f"{name}: no text with a label.")
-    right, labels = int(correct.sum()), int(counted.sum())
-    return {"examples": texts, "labels": labels + unknown, "unknown_labels": unknown, "accuracy": right / texts,
-            "precision": right / texts, "recall": right / (labels + unknown),
-            "log_loss": lost / labels if labels else None,  # −ln p of the labels that the model knows
-            "per_label": _by_label(model, counted, guessed, correct)}
+    return {**tally.figures(), "per_label": tally.by_label()}
 
 
-def _together(examples: Iterable[Example]) -> Iterator[list[Example]]:
+def together(examples: Iterable[Example]) -> Iterator[list[Example]]:
+    """A few at a time: enough for all processors."""
     found, size, most = list[Example](), 0, BLOCK * cores()
     for each in examples:
         found.append(each)
@@ -55,14 +85,3 @@ def _together(examples: Iterable[Example]) -> Iterator[list[Example]]:
             found, size = [], 0
     if found:
         yield found
-
-
-def _by_label(model: TextClassifier, counted: np.ndarray, guessed: np.ndarray, correct: np.ndarray
-              ) -> dict[str, dict[str, Any]]:
-    rows = {}
-    for number, label in enumerate(model.labels):
-        texts, said, hits = int(counted[number]), int(guessed[number]), int(correct[number])
-        rows[label] = {"count": texts, "predicted": said, "correct": hits, "precision": hits / said if said else None,
-                       "recall": hits / texts if texts else None,
-                       "f1": 2 * hits / (texts + said) if texts + said else None}
-    return rows

@@ -45,7 +45,7 @@ class TextClassifier:
             low += len(some)
 
         def work(part: tuple[int, list[bytes]]) -> None:
-            chances[part[0] : part[0] + len(part[1])] = self._chances(part[1])
+            chances[part[0] : part[0] + len(part[1])] = self.chances_of(self.features.bags(part[1]))
 
         side_by_side(work, parts)
         return chances
@@ -62,14 +62,17 @@ class TextClassifier:
 
     def hidden(self, texts: Sequence[bytes]) -> np.ndarray:
         """(texts, D): the mean of each text's rows; what fastText calls the vector of a sentence."""
-        bags = self.features.bags(texts)
+        return self._hidden(self.features.bags(texts))
+
+    def chances_of(self, bags: Bags) -> np.ndarray:
+        """(texts, labels) from features that are known already."""
+        return np.exp(log_chances(self._hidden(bags), self.outputs, self.loss, self.tree))
+
+    def _hidden(self, bags: Bags) -> np.ndarray:
         if isinstance(self.inputs, np.ndarray):
             return means(self.inputs, bags)
         used, where = np.unique(bags.members, return_inverse=True)
         return means(self.inputs[used], Bags(bags.starts, where.astype(np.int32), bags.weights, bags.sizes))
-
-    def _chances(self, texts: Sequence[bytes]) -> np.ndarray:
-        return np.exp(log_chances(self.hidden(texts), self.outputs, self.loss, self.tree))
 
 
 def means(table: np.ndarray, bags: Bags) -> np.ndarray:

@@ -51,13 +51,13 @@ def log_chances(hidden: np.ndarray, outputs: np.ndarray, loss: str, tree: Tree) 
 
     softmax: p(c) = exp(h · o_c) / Σ_k exp(h · o_k)
     hierarchical_softmax: p(c) = Π σ(± h · o_n) over the nodes n on the way to c, + where the turn is 0
-    one_vs_all: p(c) = σ(h · o_c), each label on its own
+    one_vs_all and negative_sampling: p(c) = σ(h · o_c), each label on its own
     """
     scores = hidden @ outputs.T
     if loss == "softmax":
         largest = scores.max(-1, keepdims=True)
         return scores - largest - np.log(np.exp(scores - largest).sum(-1, keepdims=True))
-    if loss == "one_vs_all":
+    if loss in ("one_vs_all", "negative_sampling"):
         return -np.logaddexp(0, -scores)
     left = -np.logaddexp(0, -scores)  # ln σ(s); ln σ(−s) = ln σ(s) − s
     turns = np.where(tree.codes, (left - scores)[..., tree.nodes], left[..., tree.nodes])

@@ -62,6 +62,9 @@ def _rows(report: dict[str, Any]) -> list[tuple[str, str]]:
             rows += stepped(report) if key == "steps" else []
             continue
         match value:
+            case {"accuracy": accuracy, "precision": precision, "recall": recall} if key == "valid":
+                rows.append(("validation", f"accuracy {accuracy:.4f}, precision {precision:.4f}, recall {recall:.4f}, "
+                                           f"{value['examples']:,} texts"))
             case dict() if key == "valid":
                 note = "" if value["bits_per_byte_comparable"] else " (not comparable: the tokens lose text)"
                 rows.append(("validation", f"perplexity {value['perplexity']:,.2f}, {value['bits_per_byte']:.4f} bits "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,20 +11,22 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from chainrule.classifying.features import Features, Shape
-from chainrule.classifying.labeled import examples, layout_of
+from chainrule.classifying.labeled import Example, examples, layout_of
 from chainrule.classifying.learning import fresh, learn
 from chainrule.classifying.measuring import measure
 from chainrule.classifying.model import TextClassifier
 from chainrule.classifying.quantizing import QuantizedRows
 from chainrule.classifying.targets import Gathered, Targets
+from chainrule.classifying.validating import Validation
 from chainrule.classifying.vocabulary import learn_features
-from chainrule.errors import OptionError, UsageError
+from chainrule.errors import OptionError
 from chainrule.jobs import Job, Trained
 from chainrule.registry import part
 from chainrule.runs import LoadedRun, save_run
 from chainrule.storage.tensors import open_tensors, save_tensors
 from chainrule.text.corpora import open_corpus
 from chainrule.text.options import Column
+from chainrule.text.split import Selection
 from chainrule.threads import cores
 from chainrule.vectors.plan import Plan
 from chainrule.vectors.text import listed
@@ -59,7 +61,8 @@ class TextClassifierFamily:
         min_n: int = Field(default=0, ge=0)
         max_n: int = Field(default=0, ge=0)
         bucket: int = Field(default=2_000_000, ge=1, lt=2**31)
-        loss: Literal["softmax", "hierarchical_softmax", "one_vs_all"] = "softmax"
+        loss: Literal["softmax", "hierarchical_softmax", "one_vs_all", "negative_sampling"] = "softmax"
+        negative: int = Field(default=5, ge=1)  # labels drawn for each text by negative_sampling
         labels: Labels = Labels()
         quantized: bool = False  # set by chainrule quantize
 
@@ -70,32 +73,34 @@ class TextClassifierFamily:
 
         epochs: int = Field(default=5, ge=1)
         lr: float = Field(default=0.1, gt=0)
+        patience: int | None = Field(default=None, ge=1)  # passes without better validation, then the best is kept
         threads: int | None = Field(default=None, ge=1)  # all processors; 1 makes every run with a seed the same
 
     @staticmethod
     def train(job: Job) -> Trained:
         recipe: Any = job.recipe
-        corpus: Any = job.corpus
-        shape, options = _checked(job), recipe.training
-        with job.timed("reading"):
-            gathered = Gathered()
-            texts = gathered.texts(examples(corpus.sources, layout_of(recipe.text, recipe.model.labels)))
-            features, bags, words = learn_features(texts, shape, min_count=recipe.tokenizer["min_count"],
-                                                   size=recipe.tokenizer["size"], threads=options.threads or cores())
-            labels, targets = gathered.finished(corpus.name)
-        loss = recipe.model.loss
+        shape, options, loss = _checked(job), recipe.training, recipe.model.loss
         plan = Plan(dimension=recipe.model.dimension, epochs=options.epochs, alpha=options.lr,
                     threads=options.threads or cores(), seed=recipe.seed, show=job.show)
+        with job.timed("reading"):
+            gathered = Gathered()
+            features, bags, words = learn_features(
+                gathered.texts(_labeled(job.corpus, recipe)), shape, min_count=recipe.tokenizer["min_count"],
+                size=recipe.tokenizer["size"], threads=plan.threads)
+            labels, targets = gathered.finished(job.corpus.name)  # type: ignore[union-attr]
         with job.timed("training"):
-            rows = len(labels) - (loss == "hierarchical_softmax")
-            inputs, outputs = fresh(features.rows, rows, plan)
-            facts = learn(bags, targets, plan, loss, inputs, outputs)
-        inputs, outputs = inputs[:, : plan.dimension], outputs[:, : plan.dimension]
-        model = TextClassifier(labels, features, inputs, outputs, loss, targets.tree(loss))
+            inputs, outputs = fresh(features.rows, len(labels) - (loss == "hierarchical_softmax"), plan)
+            model = TextClassifier(labels, features, inputs[:, : plan.dimension], outputs[:, : plan.dimension], loss,
+                                   targets.tree(loss))
+            validation = None if job.valid is None else Validation(
+                model, _labeled(job.valid, recipe), job.valid.name, options.patience)
+            facts = learn(bags, targets, plan, loss, inputs, outputs, negative=recipe.model.negative,
+                          after_epoch=None if validation is None else validation.after)
         report = {"labels": len(labels), "texts": len(bags), "words": words, "vocabulary": len(features.words),
-                  "ngrams": len(features.used), **facts}
+                  "ngrams": len(features.used), **facts, **({} if validation is None else validation.finish())}
         return Trained(listed(list(features.words)), model,  # type: ignore[arg-type]
-                       lambda folder: write(folder, model, targets.counts), report)
+                       lambda folder: write(folder, model, targets.counts), report,
+                       metrics=[] if validation is None else validation.rows)
 
     @staticmethod
     def load(folder: Path, recipe: Any, tokenizer: Any) -> TextClassifier:
@@ -139,9 +144,9 @@ def save_shrunk(run: LoadedRun, small: TextClassifier, out: Path, facts: Mapping
 
 def _checked(job: Job) -> Shape:
     recipe: Any = job.recipe
-    if job.valid is not None:
-        raise UsageError("a text classifier is not validated while it trains: leave out --valid and split.valid, and "
-                         "measure it with chainrule evaluate RUN --data FILE.")
+    if job.valid is None and recipe.training.patience is not None:
+        raise OptionError("training.patience", recipe.training.patience, "texts to validate on",
+                          "Give them with --valid FILE, or set some aside with split.valid=0.1.")
     if recipe.tokenizer["name"] != "words":
         raise OptionError("tokenizer.name", recipe.tokenizer["name"], "words")
     if recipe.model.quantized:
@@ -150,3 +155,12 @@ def _checked(job: Job) -> Shape:
     if options.max_n and not 1 <= options.min_n <= options.max_n:
         raise OptionError("model.min_n", options.min_n, f"1 to model.max_n, {options.max_n}")
     return Shape(options.word_ngrams, options.min_n, options.max_n, options.bucket)
+
+
+def _labeled(corpus: Any, recipe: Any) -> Iterator[Example]:
+    """The labeled texts of a corpus; where a part was set aside, whole texts are taken by their number."""
+    layout = layout_of(recipe.text, recipe.model.labels)
+    if not isinstance(corpus, Selection):
+        return examples(corpus.sources, layout)
+    every = enumerate(examples(corpus.base.sources, layout))  # type: ignore[attr-defined]
+    return (each for number, each in every if corpus.rule.takes(number))

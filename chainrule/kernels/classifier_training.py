@@ -8,7 +8,7 @@ from numba import njit
 from chainrule.kernels.vectors_reading import next_random
 
 ZERO, ONE = np.float32(0), np.float32(1)
-SOFTMAX, TREE, ONE_VS_ALL = 0, 1, 2
+SOFTMAX, TREE, ONE_VS_ALL, NOISE = 0, 1, 2, 3
 
 
 @njit(cache=True, nogil=True)
@@ -55,10 +55,11 @@ def all_means(table, starts, members, weights, sizes, out):
 
 @njit(cache=True, nogil=True, fastmath=True)
 def learn_texts(inputs, outputs, starts, members, weights, sizes, label_starts, labels, order, first, last, alpha,
-                total, read, own, loss, path_starts, path_nodes, path_codes, seed):
+                total, read, own, loss, path_starts, path_nodes, path_codes, noise, negative, seed):
     """A step for each text, for one of its labels at random; the step is α (1 − r / total) after r features.
 
-    Every thread counts its features in its own row of `read`, and looks at those of all.
+    Every thread counts its features in its own row of `read`, and looks at those of all. `noise` are the labels' shares
+    of negative sampling, summed up, and `negative` is how many are drawn.
     """
     width, classes = inputs.shape[1], len(outputs)
     hidden, change, scores = np.empty(width, np.float32), np.empty(width, np.float32), np.empty(classes, np.float32)
@@ -91,6 +92,13 @@ def learn_texts(inputs, outputs, starts, members, weights, sizes, label_starts, 
                 node = path_nodes[n]
                 wanted = ONE - np.float32(path_codes[n])
                 correct(outputs, node, hidden, step * (wanted - logistic(product(outputs, node, hidden))), change)
+        elif loss == NOISE:
+            correct(outputs, label, hidden, step * (ONE - logistic(product(outputs, label, hidden))), change)
+            for _ in range(negative):
+                other = label
+                while other == label:
+                    other = draw(noise, state)
+                correct(outputs, other, hidden, -step * logistic(product(outputs, other, hidden)), change)
         else:
             for c in range(classes):
                 wanted = ZERO
@@ -106,6 +114,13 @@ def learn_texts(inputs, outputs, starts, members, weights, sizes, label_starts, 
             for d in range(width):
                 inputs[row, d] += weight * change[d]
     return done
+
+
+@njit(cache=True, nogil=True)
+def draw(shares, state):
+    """A number at random, by shares that are summed up."""
+    aim = np.float64(next_random(state) >> np.uint64(11)) / 2.0**53 * shares[-1]
+    return np.int64(min(np.searchsorted(shares, aim, side="right"), len(shares) - 1))
 
 
 @njit(cache=True, nogil=True, fastmath=True)

@@ -1,5 +1,7 @@
 """The text classifier from the command's point of view: runs, predictions, quantization, seeds, mistakes."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ import chainrule
 from chainrule.errors import DataError, OptionError, UsageError
 
 QUICK = ["model.dimension=10", "training.lr=1.0", "training.threads=1"]
-LOSSES = ["softmax", "hierarchical_softmax", "one_vs_all"]
+LOSSES = ["softmax", "hierarchical_softmax", "one_vs_all", "negative_sampling"]
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +122,7 @@ def test_the_same_accuracy_and_labels_as_fasttext(kinds_folder, trained):
     ("\n\n", [], DataError, "a.txt: no text with a label"),
     ("__label__x one\n__label__y two\n", ["model.min_n=3", "model.max_n=2"], OptionError, "model.min_n = 3, exp"),
     ("__label__x one\n__label__y two\n", ["tokenizer.name=bytes"], OptionError, "tokenizer.name = 'bytes', expected"),
-    ("__label__x one\n__label__y two\n", ["split.valid=0.5"], UsageError, "not validated while it trains"),
+    ("__label__x one\n__label__y two\n", ["training.patience=1"], OptionError, "training.patience = 1, expected texts"),
     ("__label__x one\n__label__y two\n", ["model.quantized=true"], OptionError, "Train first, then: chainrule"),
 ])
 def test_what_cannot_be_learned_is_one_clear_line(tmp_path, text, overrides, error, message):
@@ -139,3 +141,34 @@ def test_verbs_of_other_models_say_what_the_run_holds(trained, tmp_path):
     chainrule.train("ngram", tmp_path / "text.txt", tmp_path / "ngram", overrides=["model.order=2"])
     with pytest.raises(UsageError, match="holds a language model; predict needs a text classifier"):
         chainrule.predict(tmp_path / "ngram", ["a"])
+
+
+def test_validation_is_recorded_after_each_pass(kinds_folder, tmp_path, caplog):
+    with caplog.at_level("INFO", "chainrule"):
+        report = chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "run",
+                                 valid=kinds_folder / "test.csv", overrides=[*QUICK, "training.epochs=3"])
+    rows = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    assert [row["epoch"] for row in rows] == [1, 2, 3] and rows[-1] == {"epoch": 3, **report["valid"]}
+    found = chainrule.evaluate(tmp_path / "run", kinds_folder / "test.csv")
+    assert report["valid"] == {key: value for key, value in found.items() if key != "per_label"}
+    assert f"epoch 3: accuracy {found['accuracy']:.4f}" in caplog.text
+    chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "same",
+                    overrides=[*QUICK, "training.epochs=3"])
+    one, same = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("run", "same"))
+    assert one == same  # looking changes nothing
+
+
+def test_patience_keeps_the_best_pass(kinds_folder, tmp_path):
+    report = chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "run",
+                             valid=kinds_folder / "test.txt", overrides=[
+                                 *QUICK, "training.epochs=50", "training.patience=2"])
+    rows = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    best = max(row["accuracy"] for row in rows)
+    assert len(rows) < 50 and report["epoch"] == len(rows) - 2 and report["valid"]["accuracy"] == best
+    assert chainrule.evaluate(tmp_path / "run", kinds_folder / "test.txt")["accuracy"] == best
+
+
+def test_whole_texts_are_set_aside(kinds_folder, tmp_path):
+    report = chainrule.train("text-classifier", kinds_folder / "train.csv", tmp_path / "run",
+                             overrides=[*QUICK, "split.valid=0.25"])
+    assert report["texts"] == 300 and report["valid"]["examples"] == 100 and report["valid"]["accuracy"] > 0.8
