@@ -70,7 +70,7 @@ def _fresh(recipe: Recipe, data: str) -> tuple[Any, Tokenizer]:
         return _begun(recipe, tokenizer), tokenizer
 
 
-def _begun(recipe: Recipe, tokenizer: Tokenizer) -> Any:
+def _begun(recipe: Any, tokenizer: Tokenizer) -> Any:
     if recipe.family == "engine":
         from chainrule.families import engine
 
@@ -78,8 +78,7 @@ def _begun(recipe: Recipe, tokenizer: Tokenizer) -> Any:
     from chainrule.families import neural
     from chainrule.training.run import new_stack
 
-    plan = neural.plan_of(recipe)
-    stack = new_stack(neural.shape_of(recipe), tokenizer.vocabulary_size, plan.seed, plan.initial)
+    stack = new_stack(neural.shape_of(recipe), tokenizer.vocabulary_size, recipe.seed, recipe.training.initial)
     return neural.language_model(stack, tokenizer)
 
 

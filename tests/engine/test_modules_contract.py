@@ -1,6 +1,7 @@
 """Contract: every engine module's backward agrees with central differences, and with PyTorch in both directions."""
 
 import inspect
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -59,6 +60,27 @@ def test_inputs_and_parameters_are_left_as_they_are(name):
     for each in first:  # a backward pass changes nothing that a second one needs
         if not isinstance(first[each], dict):
             np.testing.assert_array_equal(first[each], second[each])
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_one_module_serves_many_threads(name):
+    """Nothing of one call is kept where another would find it."""
+    module = example(name)[0].to(np.float64).train(False)
+    given = [find("engine/modules", name).example(np.random.default_rng(seed))[1] for seed in range(4)]
+
+    def gradients(inputs):
+        leaves = [Tensor(each) for each in inputs]
+        y = module(*leaves)
+        found = scatter(sum((each * each).sum() for each in (y if isinstance(y, tuple) else (y,))))
+        return [found[leaf] for leaf in (*leaves, *module.parameters()) if leaf.wants]
+
+    alone = [gradients(inputs) for inputs in given]
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(gradients, given * 5))
+    for number, found in enumerate(together):
+        for mine, expected in zip(found, alone[number % 4], strict=True):
+            np.testing.assert_allclose(mine, expected, rtol=1e-12, atol=1e-15)
+    assert all(parameter.grad is None for parameter in module.parameters())
 
 
 @pytest.mark.parametrize("name", MODULES)

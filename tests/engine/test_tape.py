@@ -3,6 +3,7 @@
 import gc
 import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -129,6 +130,32 @@ def test_untaped_builds_no_graph_and_ends_with_an_exception():
         assert not (x * x).inputs
         raise ZeroDivisionError
     assert (x * x).inputs
+
+
+def test_a_thread_that_failed_builds_graphs_again():
+    x = Tensor(2.0)
+
+    def fails():
+        with untaped():
+            x * x
+            raise ZeroDivisionError
+
+    with ThreadPoolExecutor(1) as one:
+        assert isinstance(one.submit(fails).exception(), ZeroDivisionError)
+        assert one.submit(lambda: (x * x).inputs).result() == (x, x)
+
+
+def test_a_forward_pass_that_fails_leaves_nothing_behind():
+    class Broken(Module):
+        def forward(self, x):
+            raise ValueError("broken")
+
+    x = Tensor(3.0)
+    middle = x * x
+    with pytest.raises(ValueError, match="broken"):
+        Broken()(middle)
+    (middle + x).backward()
+    assert x.grad == 7 and len(recorded(middle)) == 1
 
 
 def test_threads_do_not_see_each_other():
