@@ -8,6 +8,7 @@ from numba import njit
 from chainrule.kernels.vectors_reading import next_random
 
 SCALE = 1.0 / 2**53
+TRIES = 32  # draws after which the chances are summed up: out of a dead end with p = 10⁹ one draw in 10⁹ is accepted
 
 
 @njit(cache=True, nogil=True)
@@ -15,6 +16,7 @@ def walk(starts, neighbors, sums, order, length, p, q, seed, end, out):
     """A walk from each node of `order`, `end` after it; gives how many ids were written.
 
     The next node is drawn by its edge's weight and accepted with chance α/max α: Zhou et al. 2021 call it rejection.
+    Whether it is found so or by summing all chances, it has the same law.
     """
     state = np.array([seed], np.uint64)
     size, most = 0, max(1.0, 1 / p, 1 / q)
@@ -25,24 +27,44 @@ def walk(starts, neighbors, sums, order, length, p, q, seed, end, out):
         for _ in range(length - 1):
             if starts[here] == starts[here + 1]:
                 break
-            while True:
-                there = neighbors[drawn(sums, starts[here], starts[here + 1], state)]
-                if last < 0:
-                    break
-                if there == last:
-                    bias = 1 / p
-                elif linked(neighbors, starts[last], starts[last + 1], there):
-                    bias = 1.0
-                else:
-                    bias = 1 / q
-                if uniform(state) * most < bias:
-                    break
+            there = neighbors[drawn(sums, starts[here], starts[here + 1], state)]
+            if last >= 0:
+                tries = 1
+                while tries < TRIES and uniform(state) * most >= bias(starts, neighbors, last, there, p, q):
+                    there = neighbors[drawn(sums, starts[here], starts[here + 1], state)]
+                    tries += 1
+                if tries == TRIES:
+                    there = summed(starts, neighbors, sums, last, here, p, q, state)
             last, here = here, there
             out[size] = here
             size += 1
         out[size] = end
         size += 1
     return size
+
+
+@njit(cache=True, nogil=True)
+def bias(starts, neighbors, last, there, p, q):
+    """α of a step to a node from one that was reached from `last`."""
+    if there == last:
+        return 1 / p
+    return 1.0 if linked(neighbors, starts[last], starts[last + 1], there) else 1 / q
+
+
+@njit(cache=True, nogil=True)
+def summed(starts, neighbors, sums, last, here, p, q, state):
+    """The next node by the sum over all neighbors."""
+    low, high = starts[here], starts[here + 1]
+    total = 0.0
+    for passed in range(2):  # first the sum, then the place in it
+        aim, total = uniform(state) * total, 0.0
+        before = sums[low - 1] if low else 0.0
+        for place in range(low, high):
+            total += (sums[place] - before) * bias(starts, neighbors, last, neighbors[place], p, q)
+            before = sums[place]
+            if passed and total > aim:
+                return neighbors[place]
+    return neighbors[high - 1]
 
 
 @njit(cache=True, nogil=True)

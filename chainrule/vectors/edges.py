@@ -30,8 +30,8 @@ def read_graph(corpus: Corpus, *, directed: bool) -> Graph:
     numbers: dict[str, int] = {}
     one, other, weights = [], [], []
     for where, line in _lines(corpus):
-        fields = line.replace(",", " ").split()
-        if len(fields) not in (2, 3):
+        fields = fields_of(line)
+        if len(fields) not in (2, 3) or not all(fields):
             raise DataError(f"{where}: {line[:60]!r}, expected two nodes and perhaps a weight.")
         weight = _weight(fields[2], where) if len(fields) == 3 else 1.0
         one.append(numbers.setdefault(fields[0], len(numbers)))
@@ -40,6 +40,12 @@ def read_graph(corpus: Corpus, *, directed: bool) -> Graph:
     if not one:
         raise DataError(f"{corpus.name}: there is no edge in it.")
     return graph_of(list(numbers), np.array([one, other]), np.array(weights), directed=directed)
+
+
+def fields_of(line: str) -> list[str]:
+    """At tabs where there is one, else at commas, else at white space: `New York<TAB>Rome` are two nodes."""
+    mark = next((each for each in "\t," if each in line), None)
+    return [field.strip() for field in line.split(mark)]
 
 
 def graph_of(names: list[str], edges: np.ndarray, weights: np.ndarray, *, directed: bool) -> Graph:
@@ -75,5 +81,6 @@ def _weight(text: str, where: str) -> float:
     except ValueError:
         weight = float("nan")
     if not 0 < weight < float("inf"):
-        raise DataError(f"{where}: weight {text!r}, expected a number above 0.")
+        raise DataError(f"{where}: weight {text!r}, expected a number above 0. A heading begins with #; nodes whose "
+                        "names have spaces are separated by tabs or commas.")
     return weight

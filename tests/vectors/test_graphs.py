@@ -51,7 +51,30 @@ def test_a_list_without_edges_is_an_error(tmp_path):
         chainrule.train("node2vec", tmp_path / "one.edgelist", tmp_path / "run", overrides=["tokenizer.min_count=2"])
 
 
-@pytest.mark.parametrize("p, q", [(1, 1), (0.25, 4), (4, 0.25)])
+def test_names_may_have_spaces_between_tabs_or_commas(tmp_path):
+    assert graph(tmp_path, "New York\tRome\t2\nRome\tOslo\n").names == ["New York", "Rome", "Oslo"]
+    assert graph(tmp_path, "New York, Rome, 2\n").names == ["New York", "Rome"]
+    with pytest.raises(DataError, match="line 1: weight 'Rome', expected a number above 0. .* separated by tabs"):
+        graph(tmp_path, "New York Rome\n")
+    with pytest.raises(DataError, match="line 1: ',b', expected two nodes"):
+        graph(tmp_path, ",b\n")
+
+
+@pytest.mark.parametrize("option", ["p=.nan", "p=.inf", "q=.nan", "q=0"])
+def test_walks_without_end_are_refused(option, tmp_path):
+    (tmp_path / "some.edgelist").write_text("a b\nb c\n")
+    with pytest.raises(OptionError, match="expected a number above 0"):
+        chainrule.train("node2vec", tmp_path / "some.edgelist", tmp_path / "run", overrides=[f"model.method.{option}"])
+
+
+def test_a_dead_end_is_left_at_once_however_large_p_is(tmp_path):
+    """With rejection alone this would take 10¹² draws a step."""
+    found = graph(tmp_path, "a b\nb c\n")
+    path = walks(found, Walking(p=1e12, walks=1, length=9), seed=1)
+    assert len(path) == 3 * 10 and (np.abs(np.diff(path[path >= 0].reshape(3, 9), axis=1)) == 1).all()
+
+
+@pytest.mark.parametrize("p, q", [(1, 1), (0.25, 4), (4, 0.25), (300, 1), (1, 300)])
 def test_walks_follow_p_and_q(p, q, tmp_path):
     """Pearson's χ² of every step after two nodes against the definition; weights included."""
     found = graph(tmp_path, "a b 2\nb c\nc a\nc d 3\nd e\ne a 0.5\nd b\n")

@@ -30,8 +30,8 @@ class Node2vec(WindowMethod):
     def __init__(self, *, p: float = 1.0, q: float = 1.0, walks: int = 10, length: int = 80, directed: bool = False,
                  negative: int = 5, ns_exponent: float = 0.75) -> None:
         for name, value in (("p", p), ("q", q), ("walks", walks), ("length", length)):
-            if value <= 0:
-                raise OptionError(f"model.method.{name}", value, "above 0")
+            if not 0 < value < float("inf"):
+                raise OptionError(f"model.method.{name}", value, "a number above 0")
         self.walking, self.directed = Walking(p, q, walks, length), directed
         self.objective = objective_of(from_context=False, loss="negative_sampling", negative=negative,
                                       ns_exponent=ns_exponent, where="model.method")
