@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -77,7 +78,7 @@ class VectorsFamily:
         method: Any = build(METHODS, recipe.model.method)
         assert job.corpus is not None
         source = Source(job.corpus, build("text/tokenizers", recipe.tokenizer), recipe.text, recipe.seed)
-        plan = plan_of(recipe, method, job.show)
+        plan = replace(plan_of(recipe, method, job.show), folder=job.folder)
         with job.timed("reading"):
             earlier = _earlier(recipe, method)
             text = _read(source, method, recipe, earlier)

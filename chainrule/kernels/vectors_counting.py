@@ -1,58 +1,102 @@
-"""Weights of pairs of words within a window, in a hash table; equals chainrule.vectors.cooccurrence.count_plainly."""
+"""Weights of pairs of words within a window; equals chainrule.vectors.cooccurrence.count_plainly.
+
+Pairs of frequent words have a cell each. All others are noted one by one, to be sorted and added up. Weights are whole
+numbers, so that sums do not depend on the order.
+"""
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
 from chainrule.kernels.vectors_reading import UNIT_ENDS
 
-EMPTY = -1
-LOAD = 0.6  # of the table, at most
-
 
 @njit(cache=True, nogil=True)
-def count_pairs(ids, row_of, weights, vocabulary_size, keys, values, used, recent, held):
-    """Adds weights[d] for each pair of words d apart; stops where the table is full.
+def count_pairs(ids, row_of, units, size, shift, limits, offsets, cells, events, used, recent, held):
+    """Adds units[d] for each pair of words d apart; stops where there may be no place for a word's pairs.
 
-    A pair's key is (smaller row) · V + (larger row); a word with itself counts twice, once for each side. `recent` is a
-    ring of the last rows, of which held[0] are of this unit: with them the next call goes on. Gives how many ids were
-    read, and how many keys there are.
+    A pair is (smaller row, larger row); a word with itself counts twice, once for each side. It has the cell
+    offsets[smaller] + larger where larger < limits[smaller], and is otherwise noted as key · 2^shift + d, with the key
+    smaller · V + larger. `recent` has the last rows twice over, so that they always lie side by side; held is how many
+    there are of this unit, and where the next goes. Gives how many ids were read, and how many events there are.
     """
-    reach, limit, mask = len(weights) - 1, np.int64(LOAD * len(keys)), len(keys) - 1
+    reach = len(units) - 1
+    there, place = held[0], held[1]
     for position in range(len(ids)):
-        row = np.int64(row_of[ids[position]])
+        row = row_of[ids[position]]
         if row == UNIT_ENDS:
-            held[0] = 0
+            there = 0
         elif row >= 0:
-            for d in range(1, min(held[0], reach) + 1):
-                other = recent[(held[0] - d) % reach]
-                key = min(row, other) * vocabulary_size + max(row, other)
-                used += add(keys, values, mask, key, weights[d] * (2.0 if row == other else 1.0))
-            recent[held[0] % reach] = row
-            held[0] += 1
-            if used + reach > limit:
-                return position + 1, used
+            if used + 2 * reach > len(events):
+                held[0], held[1] = there, place
+                return position, used
+            for d in range(1, there + 1):
+                other = recent[place + reach - d]
+                small, large = min(row, other), max(row, other)
+                if large < limits[small]:
+                    cells[offsets[small] + large] += units[d] << (small == large)
+                else:
+                    event = ((small * size + large) << shift) | d
+                    events[used] = event
+                    used += 1
+                    if small == large:
+                        events[used] = event
+                        used += 1
+            recent[place] = recent[place + reach] = row
+            place = place + 1 if place + 1 < reach else 0
+            there = min(there + 1, reach)
+    held[0], held[1] = there, place
     return len(ids), used
 
 
 @njit(cache=True, nogil=True)
-def add(keys, values, mask, key, weight):
-    """1 where the key is new."""
-    h = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    slot = np.int64(h >> np.uint64(20)) & mask
-    while keys[slot] != EMPTY and keys[slot] != key:
-        slot = (slot + 1) & mask
-    values[slot] += weight
-    if keys[slot] == key:
-        return 0
-    keys[slot] = key
-    return 1
+def count_keys(events, shift):
+    """How many different keys there are among sorted events."""
+    found, last = 0, -1
+    for event in events:
+        found += (event >> shift) != last
+        last = event >> shift
+    return found
 
 
 @njit(cache=True, nogil=True)
-def refill(keys, values, new_keys, new_values):
-    """Puts what a table holds into a larger one."""
-    for slot in range(len(keys)):
-        if keys[slot] != EMPTY:
-            add(new_keys, new_values, len(new_keys) - 1, keys[slot], values[slot])
+def add_up(events, shift, units, keys, sums):
+    """The keys of sorted events, each once, and the sums of their weights."""
+    mask, at, last = (1 << shift) - 1, -1, -1
+    for event in events:
+        if (event >> shift) != last:
+            last = event >> shift
+            at += 1
+            keys[at], sums[at] = last, 0
+        sums[at] += units[event & mask]
+
+
+@njit(cache=True, nogil=True)
+def gather_cells(cells, limits, offsets, size, keys, sums):
+    """The pairs of the cells that are not zero, sorted."""
+    at = 0
+    for small in range(len(limits)):
+        for large in range(small, limits[small]):
+            if cells[offsets[small] + large]:
+                keys[at], sums[at] = small * size + large, cells[offsets[small] + large]
+                at += 1
+
+
+@njit(cache=True, nogil=True)
+def merge_two(keys, sums, other_keys, other_sums, out_keys, out_sums):
+    """Two sorted sets of pairs as one; gives its length."""
+    i = j = at = 0
+    while i < len(keys) and j < len(other_keys):
+        a, b = keys[i], other_keys[j]
+        out_keys[at] = min(a, b)
+        out_sums[at] = (sums[i] if a <= b else 0) + (other_sums[j] if b <= a else 0)
+        i += a <= b
+        j += b <= a
+        at += 1
+    for rest in range(i, len(keys)):
+        out_keys[at], out_sums[at] = keys[rest], sums[rest]
+        at += 1
+    for rest in range(j, len(other_keys)):
+        out_keys[at], out_sums[at] = other_keys[rest], other_sums[rest]
+        at += 1
+    return at

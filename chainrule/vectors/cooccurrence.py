@@ -1,25 +1,26 @@
 """How often words occur near each other: counted in a stream, in as much memory as is allowed.
 
-A hash table takes the pairs; when it is full, they are sorted and written to disk. At the end the sorted files are
-merged a range of keys at a time.
+As in GloVe's own program (Pennington et al. 2014), frequent pairs have a cell each and the rest are noted, sorted and
+added up; when the notes are full they become a sorted run, and at the end runs are merged a block at a time.
 """
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from chainrule.errors import OptionError
+from chainrule.counting.scratch import Scratch
 from chainrule.threads import frozen
+from chainrule.vectors.room import EVENT, PAIR, PROGRAM, let_go
 from chainrule.vectors.text import UNIT_ENDS, Text
 
-ENTRY = 16  # bytes of a key and its weight
-LEAST = 1 << 16  # slots
-SLOTS = 1 << 22  # that a table begins with
+ONE = 1 << 30  # weights are whole multiples of 1/ONE: sums are then the same in whatever order they are taken
+CELLS = 1 << 21  # of frequent pairs: 16 MB
+IDS = 1 << 22  # read between two looks at the memory
+BLOCK = 1 << 18  # pairs that are merged at a time, of all runs together, where memory is limited
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Pairs:
     """Sorted keys, smaller row · V + larger row, each once, with the sum of its weights; in memory or on disk."""
 
     keys: np.ndarray
-    weights: np.ndarray
+    sums: np.ndarray  # in units of 1/ONE
     vocabulary_size: int
 
     @property
@@ -38,6 +39,18 @@ class Pairs:
     def columns(self) -> np.ndarray:
         return (self.keys % self.vocabulary_size).astype(np.int32)
 
+    @property
+    def weights(self) -> np.ndarray:
+        return self.sums / ONE
+
+
+class Cells(NamedTuple):
+    """Where frequent pairs are added up: the cell of (a, b) is offsets[a] + b, for a ≤ b < limits[a]."""
+
+    limits: np.ndarray
+    offsets: np.ndarray
+    values: np.ndarray
+
 
 def distance_weights(window: int, weighting: str) -> np.ndarray:
     """(window + 1,): what a pair counts at each distance d; `harmonic` 1/d, `dynamic` (w − d + 1)/w, `flat` 1."""
@@ -46,80 +59,110 @@ def distance_weights(window: int, weighting: str) -> np.ndarray:
     return found[weighting]
 
 
-def count_pairs(text: Text, weights: np.ndarray, *, memory: int, folder: Path | None = None) -> Pairs:
-    """The weight of every pair of words; `memory` is the bytes that tables may take, the rest lies in `folder`."""
-    limit = 1 << int(np.log2(max(memory // ENTRY // 2, 1)))  # sorting takes as much again
-    if limit < LEAST:
-        raise OptionError("model.method.memory", memory >> 20, f"at least {LEAST * ENTRY * 2 >> 20}")
-    with tempfile.TemporaryDirectory(prefix=".pairs-", dir=folder) as name:
-        parts: list[Pairs] = []
-        for part in _counted(text, weights, limit):
-            parts.append(part)
-            if len(parts) > 1 or len(part.keys) > limit // 4:
-                parts[-1] = _spilled(parts[-1], Path(name), len(parts))
-        return parts[0] if len(parts) == 1 and not isinstance(parts[0].keys, np.memmap) else _merged(parts, limit)
+def most_events(text: Text, window: int) -> int:
+    """Pairs that can be met at most."""
+    return text.tokens * window
 
 
-def _counted(text: Text, weights: np.ndarray, limit: int) -> Iterator[Pairs]:
-    """The contents of each full table, sorted."""
-    from chainrule.kernels import vectors_counting as kernels
+def count_pairs(text: Text, weights: np.ndarray, scratch: Scratch) -> Pairs:
+    """The weight of every pair of words; where the scratch has a limit, memory stays below it."""
+    most = most_events(text, len(weights) - 1) + 2 * len(weights)
+    free = most if scratch.limit is None else (scratch.limit - PROGRAM - CELLS * 8) // (EVENT + PAIR)
+    runs = list(_counted(text, np.rint(weights * ONE).astype(np.int64), np.empty(min(most, free), np.int64), scratch))
+    return merged(runs, scratch)
 
-    slots = min(limit, SLOTS)
-    keys, values, used, position = np.full(slots, kernels.EMPTY, np.int64), np.zeros(slots), 0, 0
-    recent, held = np.zeros(len(weights) - 1, np.int64), np.zeros(1, np.int64)
+
+def cells_for(size: int, most: int) -> Cells:
+    """Cells for pairs whose product of ranks is small, as many as there may be; rows are sorted by frequency."""
+    ranks, product = np.arange(size, dtype=np.int64), most
+    while True:
+        limits = np.minimum(size, product // (ranks + 1))
+        widths = np.maximum(limits - ranks, 0)
+        if widths.sum() <= most:
+            break
+        product = product * 3 // 4
+    offsets = np.cumsum(widths) - widths - ranks
+    return Cells(limits, offsets, np.zeros(int(widths.sum()), np.int64))
+
+
+def _counted(text: Text, units: np.ndarray, events: np.ndarray, scratch: Scratch) -> Iterator[Pairs]:
+    """Sorted runs, each of as many events as there is room for; the last is of the frequent pairs."""
+    from chainrule.kernels.vectors_counting import count_pairs as count
+
+    size, reach = text.vocabulary_size, len(units) - 1
+    shift, cells = reach.bit_length(), cells_for(size, CELLS)
+    assert size**2 << shift < 2**63
+    recent, held, position, used = np.zeros(2 * reach, np.int64), np.zeros(2, np.int64), 0, 0
     while position < len(text.ids):
-        read, used = kernels.count_pairs(frozen(text.ids[position:]), text.row_of, weights, text.vocabulary_size, keys,
-                                         values, used, recent, held)
+        read, used = count(frozen(text.ids[position : position + IDS]), text.row_of, units, size, shift, *cells, events,
+                           used, recent, held)
         position += read
-        if position < len(text.ids) and slots < limit:
-            slots *= 4 if slots * 4 <= limit else 2
-            keys, values = _larger(keys, values, slots)
-        elif position < len(text.ids):
-            yield _sorted(keys, values, text.vocabulary_size)
-            keys[:], values[:], used = kernels.EMPTY, 0, 0
-    yield _sorted(keys, values, text.vocabulary_size)
+        if scratch.limit is not None:
+            let_go(text.ids)
+        if used + 2 * reach > len(events):
+            yield _added_up(events[:used], units, shift, size, scratch)
+            used = 0
+    yield _added_up(events[:used], units, shift, size, scratch)
+    yield _gathered(cells, size, scratch)
 
 
-def _larger(keys: np.ndarray, values: np.ndarray, slots: int) -> tuple[np.ndarray, np.ndarray]:
-    from chainrule.kernels.vectors_counting import EMPTY, refill
+def _added_up(events: np.ndarray, units: np.ndarray, shift: int, size: int, scratch: Scratch) -> Pairs:
+    from chainrule.kernels.vectors_counting import add_up, count_keys
 
-    new_keys, new_values = np.full(slots, EMPTY, np.int64), np.zeros(slots)
-    refill(keys, values, new_keys, new_values)
-    return new_keys, new_values
-
-
-def _sorted(keys: np.ndarray, values: np.ndarray, size: int) -> Pairs:
-    there = np.flatnonzero(keys >= 0)
-    there = there[np.argsort(keys[there])]
-    return Pairs(keys[there], values[there], size)
+    events.sort()
+    found = _room(count_keys(events, shift), size, scratch)
+    scratch.relax(need=len(found.keys) * PAIR)
+    add_up(events, shift, units, found.keys, found.sums)
+    scratch.relax()
+    return found
 
 
-def _spilled(pairs: Pairs, folder: Path, number: int) -> Pairs:
-    """The same in two files, as memory maps."""
-    found = []
-    for name, array in (("keys", pairs.keys), ("weights", pairs.weights)):
-        path = folder / f"{number}.{name}"
-        array.tofile(path)
-        found.append(np.memmap(path, array.dtype, "r", shape=array.shape))
-    return Pairs(found[0], found[1], pairs.vocabulary_size)
+def _gathered(cells: Cells, size: int, scratch: Scratch) -> Pairs:
+    from chainrule.kernels.vectors_counting import gather_cells
+
+    found = _room(int(np.count_nonzero(cells.values)), size, scratch)
+    gather_cells(cells.values, cells.limits, cells.offsets, size, found.keys, found.sums)
+    return found
 
 
-def _merged(parts: list[Pairs], limit: int) -> Pairs:
-    """A range of keys at a time: each part gives a slice, and equal keys are added up."""
-    total, size = sum(len(part.keys) for part in parts), parts[0].vocabulary_size
-    longest = max(parts, key=lambda part: len(part.keys)).keys
-    step = max(1, len(longest) * limit // max(total, 1) // 2)
-    edges = [*longest[step::step].tolist(), size * size]
-    places, keys, weights = [0] * len(parts), [], []
-    for edge in edges:
-        ends = [int(np.searchsorted(part.keys, edge)) for part in parts]
-        some = [np.concatenate([getattr(part, name)[low:high] for part, low, high
-                                in zip(parts, places, ends, strict=True)]) for name in ("keys", "weights")]
-        unique, which = np.unique(some[0], return_inverse=True)
-        keys.append(unique)
-        weights.append(np.bincount(which, some[1], len(unique)))
-        places = ends
-    return Pairs(np.concatenate(keys), np.concatenate(weights), size)
+def _room(count: int, size: int, scratch: Scratch) -> Pairs:
+    return Pairs(scratch.empty(count, np.int64), scratch.empty(count, np.int64), size)
+
+
+def merged(runs: list[Pairs], scratch: Scratch) -> Pairs:
+    """All runs in one pass: of each a block, up to the smallest last key of the blocks that have more after them."""
+    lengths = [len(run.keys) for run in runs]
+    block = max(BLOCK // len(runs), 1) if scratch.limit is not None else max(lengths)
+    out, filled, places = _room(sum(lengths), runs[0].vocabulary_size, scratch), 0, [0] * len(runs)
+    while any(place < length for place, length in zip(places, lengths, strict=True)):
+        ends = [min(place + block, length) for place, length in zip(places, lengths, strict=True)]
+        edge = min((run.keys[end - 1] for run, end in zip(runs, ends, strict=True) if end < len(run.keys)),
+                   default=None)
+        if edge is not None:
+            ends = [place + int(np.searchsorted(run.keys[place:end], edge, "right"))
+                    for run, place, end in zip(runs, places, ends, strict=True)]
+        keys, sums = _merged_in_memory([(run.keys[place:end], run.sums[place:end])
+                                        for run, place, end in zip(runs, places, ends, strict=True)])
+        out.keys[filled : filled + len(keys)], out.sums[filled : filled + len(keys)] = keys, sums
+        places, filled = ends, filled + len(keys)
+        scratch.relax()
+    return Pairs(out.keys[:filled], out.sums[:filled], out.vocabulary_size)
+
+
+def _merged_in_memory(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Two by two, as often as it takes."""
+    from chainrule.kernels.vectors_counting import merge_two
+
+    while len(parts) > 1:
+        pairs = list(zip(parts[::2], parts[1::2], strict=False))
+        rest = parts[2 * len(pairs) :]
+        parts = []
+        for one, other in pairs:
+            keys, sums = (np.empty(len(one[0]) + len(other[0]), np.int64) for _ in range(2))
+            count = merge_two(*map(frozen, (*one, *other)), keys, sums)  # type: ignore[call-arg]
+            parts.append((keys[:count], sums[:count]))
+        parts += rest
+    return parts[0]
 
 
 def count_plainly(text: Text, weights: np.ndarray) -> dict[tuple[int, int], float]:

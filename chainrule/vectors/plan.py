@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ class Plan:
     sample: float = 0.001  # frequent words are left out at random: Mikolov et al. 2013; 0 keeps all
     threads: int = 1
     seed: int = 0
+    folder: Path | None = None  # where large temporary files may lie; None is the system's own
     show: Callable[[Mapping[str, Any]], None] | None = None
 
     def alpha_at(self, share: float) -> float:

@@ -10,87 +10,101 @@ import numpy as np
 
 from chainrule.errors import OptionError
 from chainrule.registry import part
-from chainrule.vectors.cooccurrence import Pairs, count_pairs, distance_weights
+from chainrule.vectors.cooccurrence import count_pairs, distance_weights, most_events
 from chainrule.vectors.methods._method import Learned, Tensors
-from chainrule.vectors.plan import Plan, Progress, small_random
+from chainrule.vectors.plan import Plan, Progress, padded, small_random
+from chainrule.vectors.room import memory_of, room_for
+from chainrule.vectors.shuffled import Entries, shuffled
 from chainrule.vectors.text import Source, Text, read_text
 
-PIECE = 1 << 16  # entries handed to a thread at a time
+FIXED = np.float32(1e38)  # a square so large that its number never moves
 
 
 @part
 class Glove:
     r"""Fits the logarithms of weighted counts of pairs of words by products of vectors, with AdaGrad.
 
-    J = Σ_{ij} f(X_ij) (w_i · c_j + b_i + b'_j − ln X_ij)²,   f(x) = min(1, (x / x_max)^exponent)
+    J = ½ Σ_{ij} f(X_ij) (w_i · c_j + b_i + b'_j − ln X_ij)²,   f(x) = min(1, (x / x_max)^exponent)
+    w ← w − g / √(1 + Σ of earlier g²),   g = α ∂J_ij/∂w
     Pennington, Socher & Manning 2014, eq. 8 and 9; X counts a pair d words apart as 1/d, to both sides. The vectors are
-    w + c (§4.2).
+    w + c (§4.2). As in their program, and other than in Duchi et al. 2011, α is in the sum of squares too.
     """
 
     usual: Mapping[str, float] = {"epochs": 25, "alpha": 0.05}
     continues: ClassVar[bool] = False
 
-    def __init__(self, *, x_max: float = 100.0, exponent: float = 0.75,
-                 weighting: Literal["harmonic", "dynamic", "flat"] = "harmonic", memory: int = 1024) -> None:
+    def __init__(self, *, x_max: float = 10.0, exponent: float = 0.75,
+                 weighting: Literal["harmonic", "dynamic", "flat"] = "harmonic", memory: int | str = "1.5G") -> None:
         if x_max <= 0:
             raise OptionError("model.method.x_max", x_max, "above 0")
-        self.x_max, self.exponent, self.weighting, self.memory = x_max, exponent, weighting, memory
+        self.x_max, self.exponent, self.weighting, self.memory = x_max, exponent, weighting, memory_of(memory)
 
     def read(self, source: Source) -> Text:
         return read_text(source)
 
     def learn(self, text: Text, plan: Plan, before: Tensors | None) -> Learned:
-        pairs = count_pairs(text, distance_weights(plan.window, self.weighting), memory=self.memory << 20)
-        tables = fresh(text.vocabulary_size, plan)
-        costs = descend(self.entries(pairs), tables, plan)
-        words, contexts = tables[0][:, :-1], tables[1][:, :-1]
-        return Learned({"vectors": words + contexts}, {"pairs": len(pairs.keys), "cost": round(costs[-1], 6)})
-
-    def entries(self, pairs: Pairs) -> tuple[np.ndarray, ...]:
-        """Row, column, f(x) and ln x of each pair."""
-        weights = np.minimum(1, (pairs.weights / self.x_max) ** self.exponent)
-        return pairs.rows, pairs.columns, weights.astype(np.float32), np.log(pairs.weights).astype(np.float32)
-
-
-def fresh(size: int, plan: Plan) -> list[np.ndarray]:
-    """Words, contexts, and the sums of squares of both, which begin with 1; the last column is the bias."""
-    shape = size, plan.dimension + 1
-    return [small_random(*shape, plan.seed, 0), small_random(*shape, plan.seed, 1),
-            np.ones(shape, np.float32), np.ones(shape, np.float32)]
+        scratch = room_for(most_events(text, plan.window), self.memory, plan.folder)
+        pairs = count_pairs(text, distance_weights(plan.window, self.weighting), scratch)
+        entries = shuffled(pairs, x_max=self.x_max, exponent=self.exponent, scratch=scratch,
+                           bytes_a_word=4 * 4 * padded(0, plan.dimension + 2).shape[1])
+        del pairs  # and its files
+        table = fresh(text.vocabulary_size, plan)
+        costs = descend(entries, table, plan)
+        return Learned({"vectors": table[:, 0, : plan.dimension] + table[:, 2, : plan.dimension]},
+                       {"pairs": len(entries), "cost": round(costs[-1], 6)})
 
 
-def descend(entries: tuple[np.ndarray, ...], tables: list[np.ndarray], plan: Plan) -> list[float]:
-    """All entries in a new order each epoch; the mean cost of each. One thread and a seed give the same bytes."""
+def fresh(size: int, plan: Plan) -> np.ndarray:
+    """(V, 4, width): words, their squares, contexts, and their squares, which begin with 1.
+
+    Two numbers more than asked for are the biases: (b, 1) of a word and (1, b') of a context, where 1 stays 1.
+    """
+    d = plan.dimension
+    width = padded(0, d + 2).shape[1]
+    table = padded(size * 4, width).reshape(size, 4, width)
+    table[:, (1, 3)] = 1
+    for stream, (values, bias, one) in enumerate(((0, d, d + 1), (2, d + 1, d))):
+        begin = small_random(size, d + 1, plan.seed, stream)
+        table[:, values, :d], table[:, values, bias], table[:, values, one] = begin[:, :-1], begin[:, -1], 1
+        table[:, values + 1, one] = FIXED
+    return table
+
+
+def descend(entries: Entries, table: np.ndarray, plan: Plan) -> list[float]:
+    """All entries in a new order each epoch; the mean cost of each. One thread and a seed give the same bytes.
+
+    More threads write to the same rows without asking each other (hogwild).
+    """
     from chainrule.kernels import vectors_glove
 
     kernel: Any = vectors_glove.descend
-    count, progress = len(entries[0]), Progress(plan, len(entries[0]) * plan.epochs)
-    random = np.random.default_rng([plan.seed, 2])
-
-    def work(order: np.ndarray) -> tuple[int, float]:
-        return len(order), kernel(order, *entries, *tables, np.float32(plan.alpha))
-
-    costs = []
+    progress, costs = Progress(plan, len(entries) * plan.epochs), []
     with ThreadPoolExecutor(plan.threads) as pool:
         run: Any = map if plan.threads == 1 else pool.map
-        for _ in range(plan.epochs):
-            order, total = random.permutation(count), 0.0
-            for done, cost in run(work, np.array_split(order, -(-count // PIECE))):
+        for epoch in range(plan.epochs):
+            random, total = np.random.default_rng([plan.seed, 2, epoch]), 0.0
+            order, seed = random.permutation(len(entries.starts) - 1), int(random.integers(1 << 62))
+
+            def work(number: int, seed: int = seed) -> tuple[int, float]:
+                some = entries.piece(number, seed)
+                return len(some), kernel(some, table, np.float32(plan.alpha))
+
+            for done, cost in run(work, order.tolist()):
                 total += cost
                 progress.add(done)
-            costs.append(total / max(count, 1))
+                entries.scratch.relax()
+            costs.append(total / max(len(entries), 1))
     return costs
 
 
-def step_plainly(entry: tuple[int, int, float, float], tables: list[np.ndarray], alpha: float) -> None:
+def step_plainly(entry: tuple[int, int, float, float], table: np.ndarray, alpha: float) -> None:
     """One entry in NumPy, both ways round: what the kernel must equal."""
     one, other, weight, log = entry
-    words, contexts, word_squares, context_squares = tables
     for i, j in dict.fromkeys([(one, other), (other, one)]):
-        pull = weight * (words[i, :-1] @ contexts[j, :-1] + words[i, -1] + contexts[j, -1] - log)
-        for_word = pull * np.append(contexts[j, :-1], np.float32(1))
-        for_context = pull * np.append(words[i, :-1], np.float32(1))
-        words[i] -= alpha * for_word / np.sqrt(word_squares[i])
-        contexts[j] -= alpha * for_context / np.sqrt(context_squares[j])
-        word_squares[i] += for_word**2
-        context_squares[j] += for_context**2
+        word, word_squares, context, context_squares = table[i, 0], table[i, 1], table[j, 2], table[j, 3]
+        step = alpha * weight * (word @ context - log)
+        for_word, for_context = step * context, step * word
+        word -= for_word / np.sqrt(word_squares)
+        context -= for_context / np.sqrt(context_squares)
+        word_squares += for_word**2
+        context_squares += for_context**2

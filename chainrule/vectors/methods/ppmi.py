@@ -9,10 +9,11 @@ import numpy as np
 
 from chainrule.errors import OptionError
 from chainrule.registry import part
-from chainrule.vectors.cooccurrence import Pairs, count_pairs, distance_weights
+from chainrule.vectors.cooccurrence import Pairs, count_pairs, distance_weights, most_events
 from chainrule.vectors.factorized import Sparse, truncated_svd
 from chainrule.vectors.methods._method import Learned, Tensors
 from chainrule.vectors.plan import Plan
+from chainrule.vectors.room import memory_of, room_for
 from chainrule.vectors.text import Source, Text, read_text
 
 
@@ -29,11 +30,11 @@ class Ppmi:
     continues: ClassVar[bool] = False
 
     def __init__(self, *, shift: float = 1.0, smoothing: float = 0.75, power: float = 0.5,
-                 weighting: Literal["harmonic", "dynamic", "flat"] = "dynamic", memory: int = 1024) -> None:
+                 weighting: Literal["harmonic", "dynamic", "flat"] = "dynamic", memory: int | str = "1.5G") -> None:
         if shift <= 0:
             raise OptionError("model.method.shift", shift, "above 0", "1 shifts nothing.")
         self.shift, self.smoothing, self.power = shift, smoothing, power
-        self.weighting, self.memory = weighting, memory
+        self.weighting, self.memory = weighting, memory_of(memory)
 
     def read(self, source: Source) -> Text:
         return read_text(source)
@@ -41,7 +42,8 @@ class Ppmi:
     def learn(self, text: Text, plan: Plan, before: Tensors | None) -> Learned:
         if plan.dimension > text.vocabulary_size:
             raise OptionError("model.dimension", plan.dimension, f"at most the {text.vocabulary_size:,} words")
-        pairs = count_pairs(text, distance_weights(plan.window, self.weighting), memory=self.memory << 20)
+        scratch = room_for(most_events(text, plan.window), self.memory, plan.folder)
+        pairs = count_pairs(text, distance_weights(plan.window, self.weighting), scratch)
         matrix = information(pairs, shift=self.shift, smoothing=self.smoothing)
         u, sizes = truncated_svd(matrix, plan.dimension, seed=plan.seed)
         return Learned({"vectors": (u * sizes**self.power).astype(np.float32), "singular": sizes.astype(np.float32)},
