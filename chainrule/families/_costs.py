@@ -11,7 +11,8 @@ OPEN = "as many tokens as the text has, each epoch; say how many with --tokens"
 def neural_cost(recipe: Any, vocabulary_size: int, tokens: float | None = None, *, measure: bool = False
                 ) -> dict[str, Any]:
     """Everything `chainrule cost` shows; tokens in the place of the recipe's budget, if given."""
-    from chainrule.families.neural import plan_of, shape_of
+    from chainrule.families._training import plan_of
+    from chainrule.families.neural import shape_of
     from chainrule.models.cost.estimate import Training, estimate, run_cost
     from chainrule.registry import build
     from chainrule.tasks.cross_entropy import LOGITS
