@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from chainrule.errors import DataError, OptionError, UsageError
@@ -64,8 +65,8 @@ class VectorsFamily:
         model_config = frozen
 
         epochs: int | None = Field(default=None, ge=1)
-        alpha: float | None = Field(default=None, gt=0)
-        min_alpha: float | None = Field(default=None, ge=0)
+        alpha: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+        min_alpha: float | None = Field(default=None, ge=0, allow_inf_nan=False)
         sample: float | None = Field(default=None, ge=0)
         threads: int | None = Field(default=None, ge=1)  # all processors; 1 makes every run with a seed the same
 
@@ -85,7 +86,8 @@ class VectorsFamily:
         before = None if earlier is None else by_new_rows(_tensors(earlier.path), earlier.tokenizer, text)
         with job.timed("training"):
             learned = method.learn(text, plan, before)
-        tensors = {**learned.tensors, "counts": text.counts}
+        _check_finite(learned.tensors["vectors"], plan)
+        tensors = {**learned.tensors, "counts": text.counts if before is None else before["counts"] + text.counts}
         report = {"method": recipe.model.method["name"], "vocabulary": text.vocabulary_size, "words": text.tokens,
                   "dimension": learned.tensors["vectors"].shape[1], **learned.facts}
         return Trained(text.tokenizer, vectors_of(tensors, text.tokenizer),  # type: ignore[arg-type]
@@ -101,6 +103,13 @@ class VectorsFamily:
         from chainrule.vectors.evaluating import evaluate
 
         return evaluate(run.model, [data] if isinstance(data, str | Path) else list(data))
+
+
+def _check_finite(vectors: np.ndarray, plan: Plan) -> None:
+    """Vectors that ran away are worth nothing: no run is made of them."""
+    if not np.isfinite(vectors.sum(dtype=np.float64)):
+        raise OptionError("training.alpha", plan.alpha, "a smaller step", "With this one the vectors grew without "
+                          "bound.")
 
 
 def plan_of(recipe: Any, method: Any, show: Any = None) -> Plan:

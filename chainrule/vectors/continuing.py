@@ -7,29 +7,32 @@ from typing import Any
 import numpy as np
 
 from chainrule.errors import UsageError
+from chainrule.text.encoded import fit_and_encode
 from chainrule.vectors.methods._method import Tensors
-from chainrule.vectors.text import Source, Text, numbered, read_text, read_with, spellings
+from chainrule.vectors.text import Source, Text, numbered, read_with, spellings
 
 BY_ROW = ("vectors", "words", "outputs")  # tensors with a row for each word
 
 
 def joined_text(source: Source, tokenizer: Any, counts: np.ndarray) -> Text:
-    """The new text over the words of both; a tokenizer whose words cannot be joined stays as it is."""
+    """The new text over the words of both: all that were there, however rare here, and the new ones that are frequent.
+
+    A tokenizer whose words cannot be joined stays as it is.
+    """
     if not hasattr(source.trainer, "join"):
         return read_with(tokenizer, source)
-    new = read_text(source)
-    marks = np.zeros(3, np.int64)
-    times = [np.concatenate([marks, each]) for each in (counts, new.counts)]
-    joined, renumber = source.trainer.join([tokenizer, new.tokenizer], times)
-    return numbered(_renumbered(new.ids, renumber[1]), joined)
-
-
-def _renumbered(ids: np.ndarray, new: np.ndarray) -> np.ndarray:
-    return new.astype(np.uint16 if new.max() < 1 << 16 else np.int32)[ids]
+    own, encoded = fit_and_encode(source.corpus, source.trainer, source.options)
+    if not (isinstance(own, type(tokenizer)) or isinstance(tokenizer, type(own))):
+        raise UsageError(f"tokenizer.name = {own.name!r}, expected {tokenizer.name!r} as in the run that training goes "
+                         "on from.")
+    new, marks = numbered(encoded.ids, own), np.zeros(3, np.int64)
+    kept = np.maximum(counts, getattr(source.trainer, "min_count", 1))  # whatever is asked of new words
+    joined, _ = source.trainer.join([tokenizer, own], [np.concatenate([marks, each]) for each in (kept, new.counts)])
+    return read_with(joined, source)
 
 
 def by_new_rows(before: Tensors, tokenizer: Any, text: Text) -> Tensors:
-    """The earlier tensors with a row for each word of the text; rows of NaN where a word is new."""
+    """The earlier tensors with a row for each word of the text; rows of NaN, and counts of 0, where a word is new."""
     row = {word: r for r, word in enumerate(spellings(tokenizer))}
     rows = np.array([row.get(word, -1) for word in spellings(text.tokenizer)])
     found = dict(before)
@@ -38,14 +41,19 @@ def by_new_rows(before: Tensors, tokenizer: Any, text: Text) -> Tensors:
             table = np.full((len(rows), before[name].shape[1]), np.nan, np.float32)
             table[rows >= 0] = before[name][rows[rows >= 0]]
             found[name] = table
+    found["counts"] = np.where(rows >= 0, before["counts"][np.maximum(rows, 0)], 0)
     return found
 
 
 def check_same(path: str, earlier: Any, now: Any) -> None:
-    """Only a run of the same method and size can go on."""
-    for name in ("dimension", "method"):
-        old, new = getattr(earlier, name, None), getattr(now, name)
-        if name == "method":
-            old, new = old and old["name"], new["name"]
-        if old != new:
-            raise UsageError(f"{path}: its model.{name} is {old}, expected {new} as here.")
+    """Only a run of the same method and size can go on, and one whose n-grams fell into the same buckets."""
+    if earlier.dimension != now.dimension:
+        raise UsageError(f"{path}: its model.dimension is {earlier.dimension}, expected {now.dimension} as here. Try "
+                         f"model.dimension={earlier.dimension}.")
+    if earlier.method["name"] != now.method["name"]:
+        raise UsageError(f"{path}: its model.method is {earlier.method['name']}, expected {now.method['name']} as "
+                         "here.")
+    old, new = (each.method.get("bucket") for each in (earlier, now))
+    if old != new:
+        raise UsageError(f"{path}: its model.method.bucket is {old}, expected {new} as here: n-grams would get each "
+                         f"other's vectors. Try model.method.bucket={old}.")

@@ -80,10 +80,46 @@ def test_only_a_run_of_the_same_method_and_size_goes_on(kinds, tmp_path):
     start = f"model.initial={tmp_path / 'run'}"
     with pytest.raises(UsageError, match="its model.method is skipgram, expected cbow as here"):
         chainrule.train("cbow", kinds, tmp_path / "x", overrides=[*QUICK, start])
-    with pytest.raises(UsageError, match="its model.dimension is 16, expected 17 as here"):
+    with pytest.raises(UsageError, match="its model.dimension is 16, expected 17 as here. Try model.dimension=16"):
         chainrule.train("skipgram", kinds, tmp_path / "x", overrides=[*QUICK, start, "model.dimension=17"])
     with pytest.raises(OptionError, match="The method ppmi begins anew each time"):
         chainrule.train("ppmi", kinds, tmp_path / "x", overrides=[*QUICK, start])
+
+
+def test_words_are_kept_and_counted_however_often_training_goes_on(tmp_path):
+    """Those of the first text are neither lost nor left out where the new text has them rarely."""
+    texts = {"first": "the cat sat\n" * 9, "second": "the dog ran\n" * 7 + "cat sat\n", "third": "dog ran off\n" * 30}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.txt").write_text(text)
+    how = ["training.threads=1", "model.dimension=4", "training.sample=0"]
+    for name, initial, least in (("first", "null", 5), ("second", "first", 5), ("third", "second", 20)):
+        start = "null" if initial == "null" else tmp_path / initial
+        chainrule.train("skipgram", tmp_path / f"{name}.txt", tmp_path / name, overrides=[
+            *how, f"model.initial={start}", f"tokenizer.min_count={least}"])
+    first, second, third = (chainrule.load(tmp_path / name).vectors for name in texts)
+    assert not np.array_equal(first["sat"], second["sat"])  # once in the second text, fewer than min_count
+    assert dict(zip(second.words, second.counts.tolist(), strict=True)) == {
+        "the": 16, "cat": 10, "sat": 10, "dog": 7, "ran": 7}
+    assert dict(zip(third.words, third.counts.tolist(), strict=True)) == {
+        "dog": 37, "ran": 37, "off": 30, "the": 16, "cat": 10, "sat": 10}
+
+
+def test_another_tokenizer_or_other_buckets_do_not_go_on(kinds, tmp_path):
+    how = [*QUICK, "training.epochs=1", "model.method.bucket=100"]
+    chainrule.train("fasttext", kinds, tmp_path / "run", overrides=how)
+    start = f"model.initial={tmp_path / 'run'}"
+    with pytest.raises(UsageError, match="tokenizer.name = 'characters', expected 'plain_words' as in the run"):
+        chainrule.train("fasttext", kinds, tmp_path / "x", overrides=[*how, start, "tokenizer.name=characters"])
+    with pytest.raises(UsageError, match="its model.method.bucket is 100, expected 200 as here"):
+        chainrule.train("fasttext", kinds, tmp_path / "x", overrides=[*how, start, "model.method.bucket=200"])
+
+
+def test_vectors_that_ran_away_are_not_saved(kinds, tmp_path):
+    with pytest.raises(OptionError, match="training.alpha = 1e.30, expected a smaller step"):
+        chainrule.train("skipgram", kinds, tmp_path / "run", overrides=[*QUICK, "training.alpha=1e30"])
+    assert not (tmp_path / "run").exists()
+    with pytest.raises(UsageError, match="training.alpha = inf, expected a finite number"):
+        chainrule.train("skipgram", kinds, tmp_path / "run", overrides=[*QUICK, "training.alpha=.inf"])
 
 
 @pytest.mark.parametrize("text, change, words", [
