@@ -57,9 +57,12 @@ class StepwiseTraining(BaseModel):
 
     budget: Annotated[Budget, OneOf()] = Budget(epochs=1)
     batch: int = Field(default=32, ge=1)
+    accumulation: int = Field(default=1, ge=1)
     optimizer: dict[str, Any] = {"name": "adamw"}
     schedule: Annotated[dict[str, Any], PartOf("training/schedules")] = {"name": "cosine"}
     clip: float | None = Field(default=1.0, gt=0)
+    ema: float | None = Field(default=None, gt=0, lt=1)
+    label_smoothing: float = Field(default=0.0, ge=0, lt=1)
     reading: Literal["auto", "windows", "contiguous"] = "auto"
     evaluate_every: int | None = Field(default=None, ge=1)
     evaluate_tokens: int = Field(default=1 << 18, ge=1)

@@ -70,9 +70,6 @@ class Neural:
         """What a recipe's `training` section may say: a `Plan`, and where it is carried out."""
 
         optimizer: Annotated[dict[str, Any], PartOf("training/optimizers")] = {"name": "adamw"}
-        accumulation: int = Field(default=1, ge=1)
-        ema: float | None = Field(default=None, gt=0, lt=1)
-        label_smoothing: float = Field(default=0.0, ge=0, lt=1)
         precision: Literal["float32", "float64", "bfloat16", "float16"] = "float32"
         initial: Literal["torch", "engine"] = "torch"
         compile: Literal["auto", "on", "off"] = "auto"

@@ -16,7 +16,8 @@ class EngineLanguage(Language):
 
     def loss(self, model: Any, batch: Batch, state: Any) -> tuple[Tensor, Any]:
         hidden, after = model(batch.read, state)
-        mean = SoftmaxCrossEntropy()(model.head(hidden), batch.wanted)
+        scores = model.head(hidden)
+        mean = SoftmaxCrossEntropy()(scores, smoothed(batch.wanted, scores, self.smoothing))
         return mean * batch.tokens, after if self.carries else None
 
     def start(self, model: Any, rows: int) -> Any:
@@ -29,3 +30,12 @@ class EngineLanguage(Language):
 
     def sent(self, ids: np.ndarray, device: None) -> np.ndarray:
         return ids
+
+
+def smoothed(wanted: np.ndarray, scores: Tensor, smoothing: float) -> np.ndarray:
+    """(1 − ε) one-hot + ε/V. Szegedy et al. 2016, arXiv:1512.00567, §7; without ε the classes as they are."""
+    if not smoothing:
+        return wanted
+    target = np.full(scores.shape, smoothing / scores.shape[-1], scores.value.dtype)
+    np.put_along_axis(target, wanted[..., None], 1 - smoothing + smoothing / scores.shape[-1], -1)
+    return target

@@ -116,9 +116,9 @@ class Learner(ABC):
         return self.task.start(self.model, self.task.rows)
 
     def pieces(self, count: int, batch: Batch) -> list[tuple[int, int]]:
-        """Where each of so many stretches of rows begins and ends."""
+        """Where each of so many stretches of rows begins and ends; a short text may have fewer rows than that."""
         bounds = np.linspace(0, len(batch), count + 1).round().astype(int).tolist()
-        return list(zip(bounds, bounds[1:], strict=False))
+        return [(begin, end) for begin, end in zip(bounds, bounds[1:], strict=False) if begin < end]
 
     def rows_at_once(self, course: Course) -> int:
         """Of a batch: what training has memory for."""

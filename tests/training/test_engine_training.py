@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from chainrule.models.engine_stack import EngineShape, EngineStack, exported
+from chainrule.storage.tensors import open_tensors
 from chainrule.tasks.engine_language import EngineLanguage
 from chainrule.tasks.language import Text, Vocabulary
 from chainrule.tasks.order import Contiguous, Windows
@@ -42,8 +43,8 @@ def trained(shape, folder, show=None, **changes):
     return stack, fit(learner, folder, Telling(said.append, show, identity={"a": 1})), said
 
 
-@pytest.mark.parametrize("name", ["transformer", "elman"])
-def test_a_hundred_losses_are_those_of_torch(name):
+@pytest.mark.parametrize(("name", "smoothing"), [("transformer", 0.0), ("elman", 0.0), ("elman", 0.1)])
+def test_a_hundred_losses_are_those_of_torch(name, smoothing):
     torch = pytest.importorskip("torch")
     from chainrule.models.stack import Shape, Stack
     from chainrule.tasks.torch_language import TorchLanguage
@@ -59,8 +60,9 @@ def test_a_hundred_losses_are_those_of_torch(name):
     for key, parameter in theirs.named_parameters():
         parameter.requires_grad_("bias_hh" not in key)  # the engine has one bias
     plan = Plan(budget=Budget(steps=100), batch=4, optimizer={"name": "adamw", "rate": 0.003}, schedule="cosine")
-    mine = EngineLearner(ours, task(shape, valid=False), plan, print)
-    peer = TorchLearner(theirs, TorchLanguage(Text(IDS), None, Vocabulary(20, 0, 1), task(shape).order), plan, print)
+    mine = EngineLearner(ours, task(shape, valid=False, smoothing=smoothing), plan, print)
+    same = TorchLanguage(Text(IDS), None, Vocabulary(20, 0, 1), task(shape).order, smoothing=smoothing)
+    peer = TorchLearner(theirs, same, plan, print)
     course, other = Course(1), Course(1)
     for step in range(100):
         progress = (step + 0.5) / 100
@@ -88,23 +90,67 @@ def test_the_same_seed_gives_the_same_curve_on_both_sides(tmp_path):
     np.testing.assert_allclose(curves[0], curves[1], atol=1e-6)
 
 
+@pytest.mark.parametrize("variant", [{}, {"ema": 0.9, "accumulation": 3, "label_smoothing": 0.1},
+                                     {"ema": 0.9, "patience": 2, "clip": None}], ids=["plain", "all", "best"])
 @pytest.mark.parametrize("shape", [TRANSFORMER, LSTM], ids=["transformer", "lstm"])
-def test_an_interrupted_training_ends_as_an_uninterrupted_one(shape, tmp_path):
-    whole, fitted, _ = trained(shape, tmp_path / "whole")
+def test_an_interrupted_training_ends_as_an_uninterrupted_one(shape, variant, tmp_path):
+    whole, fitted, _ = trained(shape, tmp_path / "whole", **variant)
 
     def stop(facts):
         if facts["step"] == 7:
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        trained(shape, tmp_path / "cut", stop)
-    resumed, again, said = trained(shape, tmp_path / "cut")
+        trained(shape, tmp_path / "cut", stop, **variant)
+    resumed, again, said = trained(shape, tmp_path / "cut", **variant)
     assert any("resuming at step 6" in line for line in said)
     for name, value in exported(whole).items():
         np.testing.assert_array_equal(exported(resumed)[name], value, err_msg=name)
     assert (tmp_path / "cut" / "metrics.jsonl").read_bytes() == (tmp_path / "whole" / "metrics.jsonl").read_bytes()
     assert fitted.metrics == again.metrics and fitted.course.step == 12
     assert {"step", "tokens", "flops", "loss", "bits_per_byte", "rate", "gradient_norm"} <= set(fitted.metrics[-2])
+
+
+@pytest.mark.parametrize("pieces", [2, 3, 4, 7])
+@pytest.mark.parametrize("shape", [TRANSFORMER, replace(LSTM, dropout=0.0)], ids=["transformer", "lstm"])
+def test_pieces_make_a_batch_on_the_engine_too(shape, pieces):
+    found = []
+    for accumulation in (1, pieces):
+        stack = EngineStack(shape, 20, np.random.default_rng(0)).to(np.float64)
+        plan, course = replace(PLAN, optimizer="sgd"), Course(accumulation)  # a short text may have fewer rows
+        learner = EngineLearner(stack, task(shape), plan, print)
+        losses = [learner.step(course, 0.5).loss for _ in range(4)]
+        found.append((losses, exported(stack)))
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-12)
+    for name, value in found[0][1].items():
+        np.testing.assert_allclose(found[1][1][name], value, rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+def test_a_lack_of_memory_is_answered_with_smaller_pieces_on_the_engine_too(monkeypatch):
+    said, real = [], EngineLanguage.loss
+    stack = EngineStack(TRANSFORMER, 20, np.random.default_rng(0))
+    learner = EngineLearner(stack, task(TRANSFORMER), PLAN, said.append)
+
+    def narrow(self, model, batch, state):
+        if len(batch) > 2:
+            raise MemoryError("Unable to allocate 9 GiB")
+        return real(self, model, batch, state)
+
+    monkeypatch.setattr(EngineLanguage, "loss", narrow)
+    course = Course(1)
+    learner.step(course, 0.5)
+    assert said == ["out of memory: from step 1 on a batch of 4 rows is taken in 2 pieces."] and course.tokens == 48
+
+
+def test_the_average_of_the_engine_follows_its_equation(tmp_path):
+    whole, _, _ = trained(TRANSFORMER, tmp_path, ema=0.5, budget=Budget(steps=3), evaluate_every=1, keep=9)
+    average = exported(EngineStack(TRANSFORMER, 20, np.random.default_rng(0)))
+    for step in (1, 2, 3):
+        decay = min(0.5, (1 + step) / (10 + step))
+        now = open_tensors(tmp_path / f"step-{step:09d}" / "model.safetensors")
+        average = {name: decay * value + (1 - decay) * now[name] for name, value in average.items()}
+    for name, value in exported(whole).items():
+        np.testing.assert_allclose(value, average[name], rtol=1e-5, atol=1e-7, err_msg=name)
 
 
 def test_the_engine_tells_what_every_training_tells(tmp_path):
