@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from chainrule.classifying.labeled import Example
+from chainrule.classifying.tree import label_tree
 from chainrule.errors import DataError
-from chainrule.vectors.huffman import Tree, huffman, no_tree
+from chainrule.vectors.huffman import Tree, no_tree
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Targets:
 
     def tree(self, loss: str) -> Tree:
         """Frequent labels have short ways; empty where the loss needs none."""
-        return huffman(self.counts) if loss == "hierarchical_softmax" else no_tree()
+        return label_tree(self.counts) if loss == "hierarchical_softmax" else no_tree()
 
 
 class Gathered:

@@ -16,7 +16,8 @@ from chainrule.classifying.learning import fresh, learn
 from chainrule.classifying.measuring import measure
 from chainrule.classifying.model import TextClassifier
 from chainrule.classifying.quantizing import QuantizedRows
-from chainrule.classifying.targets import Gathered, Targets
+from chainrule.classifying.targets import Gathered
+from chainrule.classifying.tree import tree_tensors
 from chainrule.classifying.validating import Validation
 from chainrule.classifying.vocabulary import learn_features
 from chainrule.errors import OptionError
@@ -28,6 +29,7 @@ from chainrule.text.corpora import open_corpus
 from chainrule.text.options import Column
 from chainrule.text.split import Selection
 from chainrule.threads import cores
+from chainrule.vectors.huffman import Tree, huffman, no_tree
 from chainrule.vectors.plan import Plan
 from chainrule.vectors.text import listed
 
@@ -105,12 +107,14 @@ class TextClassifierFamily:
     @staticmethod
     def load(folder: Path, recipe: Any, tokenizer: Any) -> TextClassifier:
         options, tensors = recipe.model, open_tensors(folder / WEIGHTS)
-        known = json.loads((folder / LABELS).read_text(encoding="utf-8"))
+        known, counts = json.loads((folder / LABELS).read_text(encoding="utf-8")), label_counts(folder)
         shape = Shape(options.word_ngrams, options.min_n, options.max_n, options.bucket)
         features = Features(tokenizer.tokens[3:], tensors["buckets"], shape, cut="cut" in tensors)
         inputs: Any = QuantizedRows.from_tensors(tensors) if options.quantized else tensors["inputs"]
-        counts = np.array([each["count"] for each in known])
-        tree = Targets(np.zeros(0), np.zeros(0), counts).tree(options.loss)
+        tree = no_tree()
+        if options.loss == "hierarchical_softmax":  # runs of earlier versions have no tree
+            tree = huffman(counts) if "tree_nodes" not in tensors else Tree(
+                tensors["tree_starts"], tensors["tree_nodes"], tensors["tree_codes"])
         return TextClassifier([each["label"] for each in known], features, inputs, tensors["outputs"], options.loss,
                               tree)
 
@@ -126,16 +130,21 @@ def write(folder: Path, model: TextClassifier, counts: np.ndarray) -> None:
     inputs = model.inputs
     table = {"inputs": inputs} if isinstance(inputs, np.ndarray) else inputs.tensors()  # type: ignore[attr-defined]
     cut = {"cut": np.ones(1, np.uint8)} if model.features.cut else {}
-    save_tensors(folder / WEIGHTS, {**table, **cut, "outputs": np.ascontiguousarray(model.outputs),
-                                    "buckets": model.features.used.astype(np.int32)})
+    rest = {"outputs": np.ascontiguousarray(model.outputs), "buckets": model.features.used.astype(np.int32)}
+    save_tensors(folder / WEIGHTS, {**table, **cut, **tree_tensors(model.tree), **rest})
     known = [{"label": label, "count": int(count)} for label, count in zip(model.labels, counts, strict=True)]
     (folder / LABELS).write_text(json.dumps(known, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
+def label_counts(folder: Path) -> np.ndarray:
+    """How often each label of a run occurred."""
+    known = json.loads((folder / LABELS).read_text(encoding="utf-8"))
+    return np.array([each["count"] for each in known], np.int64)
+
+
 def save_shrunk(run: LoadedRun, small: TextClassifier, out: Path, facts: Mapping[str, Any], *, replace: bool) -> None:
     """The run of a quantized model; its report tells what it was made from."""
-    known = json.loads((run.path / LABELS).read_text(encoding="utf-8"))
-    counts = np.array([each["count"] for each in known])
+    counts = label_counts(run.path)
     changed = getattr(run.recipe, "model").model_copy(update={"quantized": True})  # noqa: B009
     save_run(out, lambda folder: write(folder, small, counts), recipe=run.recipe.model_copy(update={"model": changed}),
              tokenizer=listed(list(small.features.words)), report={**run.report, "quantized": dict(facts)},

@@ -1,4 +1,4 @@
-"""fastText's models of words (.bin): words, character n-grams and output vectors."""
+"""fastText's models (.bin): words, character n-grams and output vectors; or a text classifier."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from typing import Any
 import numpy as np
 
 from chainrule.errors import DataError
+from chainrule.formats._text_classifiers import export_classifier, import_classifier
 from chainrule.formats._word_vectors import exported, facts, import_tensors
+from chainrule.protocols import Classifier
 from chainrule.registry import part
 from chainrule.runs import LoadedRun
 from chainrule.storage.files import opened
-from chainrule.vectors.files.fasttext_layout import CBOW, END, LOSSES, MAGIC, SKIPGRAM, FastTextModel
+from chainrule.vectors.files.fasttext_layout import CBOW, END, LOSSES, MAGIC, SKIPGRAM, SUPERVISED, FastTextModel
 from chainrule.vectors.files.fasttext_read import read_fasttext
 from chainrule.vectors.files.fasttext_write import write_fasttext
 
 
 @part
 class FastText:
-    """fastText's binary models of words (.bin), whose n-grams give unseen words a vector; not quantized ones."""
+    """fastText's binary models (.bin) of words, whose n-grams give unseen words a vector, or of texts; no .ftz."""
 
     @staticmethod
     def recognizes(path: Path) -> bool:
@@ -31,6 +33,8 @@ class FastText:
             return False
 
     def export(self, run: LoadedRun, path: Path) -> dict[str, Any]:
+        if isinstance(run.model, Classifier):
+            return export_classifier(run, path)
         from chainrule.families.vectors import WEIGHTS
         from chainrule.storage.tensors import open_tensors
 
@@ -46,8 +50,16 @@ class FastText:
         return facts(vectors)
 
     def import_run(self, path: Path, out: Path, *, replace: bool) -> dict[str, Any]:
+        if _is_classifier(path):
+            return import_classifier(path, out, replace=replace)
         model = read_fasttext(path)
         return import_tensors(path, out, tensors_of(model), model.words, sections=_sections(model), replace=replace)
+
+
+def _is_classifier(path: Path) -> bool:
+    with opened(path) as stream:
+        head = stream.read(40)
+    return len(head) == 40 and int.from_bytes(head[36:], "little") == SUPERVISED
 
 
 def _settings(run: LoadedRun, tensors: dict[str, np.ndarray], counts: np.ndarray) -> tuple[dict[str, int], float]:

@@ -8,6 +8,7 @@ import pytest
 import chainrule
 from chainrule.errors import ChainruleError
 from chainrule.exchange import export, import_model
+from chainrule.vectors.files.fasttext_read import read_fasttext
 
 UNSEEN = ["karo", "unsäglich", "zzz", "</s", "kakakaro"]
 SMALL = {"dim": 9, "minn": 2, "maxn": 4, "bucket": 500, "epoch": 1, "thread": 1, "minCount": 2, "verbose": 0}
@@ -102,7 +103,7 @@ def changed(data, offset, code, value):
     (lambda data: changed(data, 0, "<i", 7), "in none of the known formats"),
     (lambda data: changed(data, 4, "<i", 13), "byte 4: version 13, expected 12"),
     (lambda data: changed(data, 8, "<i", 0), "byte 8: 69 words with 0 numbers each"),
-    (lambda data: changed(data, 36, "<i", 3), "byte 36: a classifier of texts, expected word vectors"),
+    (lambda data: changed(data, 36, "<i", 3), "0 labels and 0 kept n-grams, expected words, at least 2 labels"),
     (lambda data: changed(data, 36, "<i", 9), "byte 8: settings that fastText does not have"),
     (lambda data: changed(data, 64, "<i", 3), "a dictionary of 3 entries"),
     (lambda data: data[:30], "byte 28: the file ends within the setting word_ngrams"),
@@ -120,9 +121,9 @@ def test_a_broken_model_is_refused_with_the_place(theirs, change, words, tmp_pat
     assert not (tmp_path / "run").exists()
 
 
-def test_a_classifier_is_refused(fasttext, tmp_path):
+def test_a_classifier_is_no_model_of_words(fasttext, tmp_path):
     (tmp_path / "labels.txt").write_text("__label__a fine words here\n__label__b bad words there\n" * 300)
     model = fasttext.train_supervised(str(tmp_path / "labels.txt"), dim=4, epoch=1, thread=1, verbose=0)
     model.save_model(str(tmp_path / "model.bin"))
     with pytest.raises(ChainruleError, match="a classifier of texts, expected word vectors"):
-        import_model(tmp_path / "model.bin", tmp_path / "run")
+        read_fasttext(tmp_path / "model.bin")

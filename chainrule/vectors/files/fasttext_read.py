@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from chainrule.errors import DataError
 from chainrule.storage.files import opened
-from chainrule.vectors.files.fasttext_layout import LOSSES, MAGIC, SETTINGS, SUPERVISED, VERSION, FastTextModel
+from chainrule.vectors.files.fasttext_layout import (
+    CBOW,
+    LOSSES,
+    MAGIC,
+    SETTINGS,
+    SKIPGRAM,
+    SUPERVISED,
+    VERSION,
+    FastTextModel,
+)
 from chainrule.vectors.files.reading import Bytes
 from chainrule.vectors.files.table import check_size, empty_rows, spelled
 
@@ -17,30 +27,31 @@ def read_fasttext(path: Path) -> FastTextModel:
     """The whole model; one that is broken, quantized or a classifier is refused in one line."""
     with opened(path) as stream:
         data = Bytes(path, stream)
-        settings, sample = _settings(data)
+        settings, sample = read_settings(data, {CBOW: LOSSES, SKIPGRAM: LOSSES})
         names, counts, starts = _dictionary(data)
         check_size(path, "byte 8", len(names), settings["dimension"])
         rows = len(names) + (settings["bucket"] if settings["max_n"] else 0)
-        inputs = _matrix(data, "the input matrix", len(names), settings["dimension"], rows)
-        outputs = _matrix(data, "the output matrix", len(names), settings["dimension"], len(names))
+        inputs = matrix(data, "the input matrix", len(names), settings["dimension"], rows)
+        outputs = matrix(data, "the output matrix", len(names), settings["dimension"], len(names))
         if not data.ended():
             raise data.broken("more follows after the output matrix")
     words = spelled(path, names, lambda row: f"byte {starts[row]:,}")
     return FastTextModel(settings, sample, words, names, counts, inputs, outputs)
 
 
-def _settings(data: Bytes) -> tuple[dict[str, int], float]:
+def read_settings(data: Bytes, allowed: Mapping[int, Mapping[int, str]]) -> tuple[dict[str, int], float]:
+    """The settings by name, and `sample`; `allowed` are the kinds of models that are wanted, each with its losses."""
     if data.number("<i4", "the first number") != MAGIC:
         raise DataError(f"{data.path}: byte 0: not {MAGIC}, with which a fastText model begins.")
     if (version := data.number("<i4", "the version")) not in (11, VERSION):
         raise DataError(f"{data.path}: byte 4: version {version}, expected {VERSION}. Save it with a newer fastText.")
     settings = {name: data.number("<i4", f"the setting {name}") for name in SETTINGS}
     sample = data.number("<f8", "the setting sample")
-    if settings["model"] == SUPERVISED:
+    if settings["model"] == SUPERVISED and SUPERVISED not in allowed:
         raise DataError(f"{data.path}: byte 36: a classifier of texts, expected word vectors (skipgram or cbow).")
     shortest, longest, bucket = (settings[name] for name in ("min_n", "max_n", "bucket"))
     ngrams_fit = longest == 0 or (0 <= shortest <= longest and bucket > 0)
-    if settings["model"] not in (1, 2) or settings["loss"] not in LOSSES or not ngrams_fit:
+    if settings["loss"] not in allowed.get(settings["model"], {}) or not ngrams_fit:
         raise DataError(f"{data.path}: byte 8: settings that fastText does not have: {settings}. The file is broken.")
     return settings, sample
 
@@ -62,7 +73,8 @@ def _dictionary(data: Bytes) -> tuple[list[bytes], np.ndarray, np.ndarray]:
     return names, np.array(counts, np.int64), np.array(starts, np.int64)
 
 
-def _matrix(data: Bytes, what: str, words: int, dimension: int, rows: int) -> np.ndarray:
+def matrix(data: Bytes, what: str, words: int, dimension: int, rows: int) -> np.ndarray:
+    """The next matrix of the file, which must have these rows."""
     if data.take(1, what) != b"\0":
         raise data.broken(f"{what} is quantized, which is not read. Take the model that was not quantized")
     found = data.number("<i8", what), data.number("<i8", what)

@@ -25,19 +25,20 @@ def write_fasttext(path: Path, settings: dict[str, int], sample: float, words: S
             write(word.encode() + b"\0" + struct.pack("<qb", count, 0))
         bucket = settings["bucket"] if settings["max_n"] else 0
         write(struct.pack("<?qq", False, len(words) + bucket, settings["dimension"]))
-        _rows(write, tables["words"])
+        write_rows(write, tables["words"])
         if bucket:
-            _buckets(write, bucket, tables["buckets"], tables["grams"])
+            write_buckets(write, bucket, tables["buckets"], tables["grams"])
         write(struct.pack("<?qq", False, *tables["outputs"].shape))
-        _rows(write, tables["outputs"])
+        write_rows(write, tables["outputs"])
 
 
-def _rows(write: Callable[[bytes], object], table: np.ndarray) -> None:
+def write_rows(write: Callable[[bytes], object], table: np.ndarray) -> None:
+    """The numbers of a table."""
     for low in range(0, len(table), ROWS):
         write(np.ascontiguousarray(table[low : low + ROWS], "<f4").tobytes())
 
 
-def _buckets(write: Callable[[bytes], object], bucket: int, used: np.ndarray, grams: np.ndarray) -> None:
+def write_buckets(write: Callable[[bytes], object], bucket: int, used: np.ndarray, grams: np.ndarray) -> None:
     """A row for every bucket, zeros where no word has an n-gram."""
     for low in range(0, bucket, ROWS):
         high = min(low + ROWS, bucket)
