@@ -121,7 +121,8 @@ class Classifier(Protocol):
         """(texts, labels)."""
         ...
 
-    def predict(self, texts: Sequence[str | bytes], *, top: int = ...) -> list[list[tuple[str, float]]]:
+    def predict(self, texts: Sequence[str | bytes], *, top: int = ..., threshold: float = ...
+                ) -> list[list[tuple[str, float]]]:
         """For each text the likeliest labels with their probabilities."""
         ...
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,9 +69,9 @@ def evaluate(run: str | Path | LoadedRun, data: str | Path | Sequence[str | Path
     loaded = opened(run)
     family: Any = find("families", loaded.recipe.family)
     if hasattr(family, "evaluate"):  # what is no language model is measured in its own way
-        if by_order or overrides:
+        if by_order or (overrides and not getattr(family, "reads_text", False)):
             loaded.offering(LanguageModel, "--by-order" if by_order else overrides[0])
-        return family.evaluate(loaded, data)
+        return family.evaluate(reading_otherwise(loaded, overrides), data)
     model, tokenizer = loaded.offering(LanguageModel, "evaluate"), loaded.tokenizer
     text = text_options(loaded, overrides)
     corpus = open_corpus(data, text)
@@ -111,11 +111,12 @@ def score(run: str | Path | LoadedRun, lines: Sequence[str]) -> np.ndarray:
     return line_log_probs(loaded.offering(LanguageModel, "score"), loaded.tokenizer, lines)
 
 
-def predict(run: str | Path | LoadedRun, texts: Sequence[str], *, top: int = 1) -> list[list[tuple[str, float]]]:
-    """For each text its `top` likeliest labels with their probabilities, likeliest first."""
+def predict(run: str | Path | LoadedRun, texts: Sequence[str], *, top: int = 1, threshold: float = 0.0
+            ) -> list[list[tuple[str, float]]]:
+    """For each text its `top` likeliest labels with their probabilities, likeliest first; none below `threshold`."""
     if isinstance(texts, str):
         raise UsageError("predict takes a list of texts, not one text: predict(run, [text]).")
-    return opened(run).offering(Classifier, "predict").predict(texts, top=top)
+    return opened(run).offering(Classifier, "predict").predict(texts, top=top, threshold=threshold)
 
 
 def quantize(run: str | Path | LoadedRun, out: str | Path, *, cutoff: int | None = None, piece: int = 2,
@@ -142,6 +143,13 @@ def text_options(run: LoadedRun, overrides: Sequence[str]) -> TextOptions:
         if not word.startswith("text."):
             raise UsageError(f"{word}: only text.… can be changed now, the model is trained; try text.errors=replace.")
     return make_recipe(run.recipe.model_dump(mode="json"), overrides).text if overrides else run.recipe.text
+
+
+def reading_otherwise(run: LoadedRun, overrides: Sequence[str]) -> LoadedRun:
+    """The run with another way to read text."""
+    if not overrides:
+        return run
+    return replace(run, recipe=run.recipe.model_copy(update={"text": text_options(run, overrides)}))
 
 
 def opened(run: str | Path | LoadedRun) -> LoadedRun:

@@ -11,6 +11,7 @@ import numpy as np
 
 from chainrule.classifying.features import Bags
 from chainrule.classifying.targets import Targets
+from chainrule.errors import OptionError
 from chainrule.threads import side_by_side
 from chainrule.vectors.plan import Plan, Progress, padded
 from chainrule.vectors.windows import seed_of
@@ -52,6 +53,9 @@ def learn(bags: Bags, targets: Targets, plan: Plan, loss: str, inputs: np.ndarra
             course.run((low, high, 1 + epoch * len(pieces) + number) for number, (low, high) in enumerate(pieces))
             if after_epoch(epoch + 1):
                 break
+    if not (np.isfinite(outputs).all() and np.isfinite(inputs[0]).all()):  # row 0, </s>, is in every text
+        raise OptionError("training.lr", plan.alpha, "a smaller step: the numbers grew beyond all bounds",
+                          f"Try training.lr={plan.alpha / 10:g}.")
     return {"features_per_second": round(course.progress.words_per_second)}
 
 

@@ -50,15 +50,17 @@ class TextClassifier:
         side_by_side(work, parts)
         return chances
 
-    def predict(self, texts: Sequence[str | bytes], *, top: int = 1) -> list[list[tuple[str, float]]]:
-        """For each text the `top` likeliest labels with their probabilities, likeliest first."""
+    def predict(self, texts: Sequence[str | bytes], *, top: int = 1, threshold: float = 0.0
+                ) -> list[list[tuple[str, float]]]:
+        """For each text its `top` likeliest labels and their probabilities, likeliest first; none below `threshold`."""
         if isinstance(texts, str | bytes):
             texts = [texts]
         if top < 1:
             raise OptionError("top", top, "at least 1")
         chances = self.probabilities(texts)
         best = np.argsort(-chances, axis=1, kind="stable")[:, :top]
-        return [[(self.labels[c], float(chances[text, c])) for c in row] for text, row in enumerate(best.tolist())]
+        return [[(self.labels[c], float(chances[text, c])) for c in row if chances[text, c] >= threshold]
+                for text, row in enumerate(best.tolist())]
 
     def hidden(self, texts: Sequence[bytes]) -> np.ndarray:
         """(texts, D): the mean of each text's rows; what fastText calls the vector of a sentence."""

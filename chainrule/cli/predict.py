@@ -13,7 +13,9 @@ from chainrule.cli.console import Json, emit, table
 def predict(
     run: Annotated[Path, typer.Argument(help="A run folder with a text classifier.")],
     file: Annotated[str, typer.Argument(help="Texts: one a line, or a table; - is standard input.")],
+    overrides: Annotated[list[str] | None, typer.Argument(help="How text is read, as text.errors=replace.")] = None,
     top: Annotated[int, typer.Option(min=1, help="How many labels for each text.")] = 1,
+    threshold: Annotated[float, typer.Option(min=0, max=1, help="Leave out labels with a smaller probability.")] = 0.0,
     json: Json = False,
 ) -> None:
     """Name the likeliest labels of each text, with their probabilities.
@@ -30,14 +32,15 @@ def predict(
     from chainrule.protocols import Classifier
     from chainrule.runs import load
     from chainrule.text.corpora import open_corpus
+    from chainrule.verbs import reading_otherwise
 
-    loaded = load(run)
+    loaded = reading_otherwise(load(run), overrides or ())
     model: Any = loaded.offering(Classifier, "predict")
     recipe: Any = loaded.recipe
     with as_file(file) as name:
         layout = layout_of(recipe.text, recipe.model.labels)
         found = list(examples(open_corpus(name, recipe.text).sources, layout, need_labels=False))
-    best = model.predict([each.text for each in found], top=top)
+    best = model.predict([each.text for each in found], top=top, threshold=threshold)
     rows = [{"line": each.line, "labels": [{"label": label, "probability": p} for label, p in own]}
             for each, own in zip(found, best, strict=True)]
     emit({"run": str(run), "file": named(file), "texts": rows}, json, _show)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from chainrule.classifying.features import Features, Shape
 from chainrule.classifying.labeled import Example, examples, layout_of
@@ -51,6 +51,7 @@ class Labels(BaseModel):
 class TextClassifierFamily:
     """Text classifiers: the mean of word and n-gram vectors, and a linear classifier on it, as fastText's."""
 
+    reads_text = True  # evaluate and predict may read it otherwise than training did: text.errors=replace
     uses = ("predict {run} FILE", "evaluate {run} --data FILE", "quantize {run} --out SMALL")
 
     class Options(BaseModel):
@@ -67,6 +68,12 @@ class TextClassifierFamily:
         negative: int = Field(default=5, ge=1)  # labels drawn for each text by negative_sampling
         labels: Labels = Labels()
         quantized: bool = False  # set by chainrule quantize
+
+        @field_validator("loss", mode="before")
+        @classmethod
+        def spelled_out(cls, value: Any) -> Any:
+            """fastText's short names are understood."""
+            return {"hs": "hierarchical_softmax", "ova": "one_vs_all", "ns": "negative_sampling"}.get(value, value)
 
     class Training(BaseModel):
         """What a recipe's `training` section may say."""

@@ -53,7 +53,7 @@ def all_means(table, starts, members, weights, sizes, out):
         mean_rows(table, members, weights, starts[text], starts[text + 1], sizes[text], out[text])
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def learn_texts(inputs, outputs, starts, members, weights, sizes, label_starts, labels, order, first, last, alpha,
                 total, read, own, loss, path_starts, path_nodes, path_codes, noise, negative, seed):
     """A step for each text, for one of its labels at random; the step is α (1 − r / total) after r features.
@@ -123,7 +123,7 @@ def draw(shares, state):
     return np.int64(min(np.searchsorted(shares, aim, side="right"), len(shares) - 1))
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def softmax(outputs, hidden, scores):
     """scores[c] = exp(h · o_c) / Σ_k exp(h · o_k)"""
     largest, total = np.float32(-np.inf), ZERO
@@ -155,7 +155,7 @@ def product(outputs, row, hidden):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def logistic(x):
     """σ(x)"""
     return ONE / (ONE + np.exp(-x))

@@ -1,12 +1,19 @@
 """The text classifier from the command's point of view: runs, predictions, quantization, seeds, mistakes."""
 
 import json
+import os
+import signal
 
 import numpy as np
 import pytest
 
 import chainrule
+from chainrule.classifying.features import Shape
+from chainrule.classifying.learning import fresh, learn
+from chainrule.classifying.targets import Targets
+from chainrule.classifying.vocabulary import learn_features
 from chainrule.errors import DataError, OptionError, UsageError
+from chainrule.vectors.plan import Plan
 
 QUICK = ["model.dimension=10", "training.lr=1.0", "training.threads=1"]
 LOSSES = ["softmax", "hierarchical_softmax", "one_vs_all", "negative_sampling"]
@@ -172,3 +179,49 @@ def test_whole_texts_are_set_aside(kinds_folder, tmp_path):
     report = chainrule.train("text-classifier", kinds_folder / "train.csv", tmp_path / "run",
                              overrides=[*QUICK, "split.valid=0.25"])
     assert report["texts"] == 300 and report["valid"]["examples"] == 100 and report["valid"]["accuracy"] > 0.8
+
+
+def test_labels_below_a_threshold_are_left_out(trained):
+    all_of_them, sure = (chainrule.predict(trained, ["the horse is old"], top=9, threshold=least)[0]
+                         for least in (0, 0.5))
+    assert len(all_of_them) == 2 and [label for label, _ in sure] == ["beast"]
+    assert chainrule.predict(trained, ["the horse is old"], threshold=1.0) == [[]]
+
+
+def test_a_step_that_is_too_large_is_one_clear_line(kinds_folder, tmp_path):
+    for loss in LOSSES[:2]:
+        with pytest.raises(OptionError, match=r"training.lr = 1e\+30, expected a smaller step.*Try training.lr=1e\+29"):
+            chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "run",
+                            overrides=["training.lr=1e30", f"model.loss={loss}", "training.threads=1"])
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_short_names_of_losses_are_understood(kinds_folder, tmp_path):
+    chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "run",
+                    overrides=[*QUICK, "model.loss=hs"])
+    assert chainrule.load(tmp_path / "run").model.loss == "hierarchical_softmax"
+
+
+def test_text_to_measure_and_predict_may_be_read_otherwise(trained, kinds_folder, tmp_path):
+    (tmp_path / "odd.txt").write_bytes(b"__label__beast the horse \xe9\n")
+    with pytest.raises(DataError, match="text.errors=replace"):
+        chainrule.evaluate(trained, tmp_path / "odd.txt")
+    assert chainrule.evaluate(trained, tmp_path / "odd.txt", overrides=["text.errors=replace"])["accuracy"] == 1
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_ends_all_threads(threads):
+    """A hundred million passes would take hours."""
+    _, bags, _ = learn_features([b"a b", b"b c"] * 500, Shape(), min_count=1, size=None)
+    targets = Targets(np.arange(1001), np.tile(np.array([0, 1], np.int32), 500), np.array([500, 500]))
+    pressed = []
+
+    def show(facts):
+        if not pressed:
+            pressed.append(True)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    plan = Plan(dimension=8, epochs=100_000_000, threads=threads, show=show)
+    with pytest.raises(KeyboardInterrupt):
+        learn(bags, targets, plan, "softmax", *fresh(4, 2, plan))
+    assert pressed

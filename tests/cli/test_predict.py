@@ -77,3 +77,14 @@ def test_a_mistake_is_one_line(folder, capsys, args, message):
     names = {"RUN": folder / "run", "TRAIN": folder / "train.txt", "OUT": folder / "none"}
     code, out, err = said(capsys, *(names.get(word, word) for word in args))
     assert code in (1, 2) and not out and message in err and err.count("\n") == 1
+
+
+def test_a_threshold_and_another_way_to_read(folder, capsys):
+    (folder / "odd.txt").write_bytes(b"rising \xe9\n")
+    code, _, err = said(capsys, "predict", folder / "run", folder / "odd.txt")
+    assert code == 1 and "text.errors=replace" in err
+    code, out, _ = said(capsys, "predict", folder / "run", folder / "odd.txt", "text.errors=replace", "--top", 9,
+                        "--threshold", 0.3, "--json")
+    assert code == 0 and [each["label"] for each in json.loads(out)["texts"][0]["labels"]] == ["up"]
+    code, out, _ = said(capsys, "predict", folder / "run", folder / "new.txt", "--threshold", 1)
+    assert code == 0 and len(out.splitlines()) == 4
