@@ -15,7 +15,7 @@ KIND = "formats"
 
 
 class Format(Protocol):
-    """What a file in chainrule/formats/ marks as its part."""
+    """What a file in chainrule/formats/ marks as its part; one that is only written has `export` alone."""
 
     @staticmethod
     def recognizes(path: Path) -> bool:
@@ -60,13 +60,21 @@ def import_model(file: str | Path, out: str | Path, *, format: str | None = None
         raise DataError(f"{file}: no such file." if not path.exists() else f"{file}: not a file.")
     chosen = format or _recognized(path)
     form: Format = build(KIND, chosen)
+    if chosen not in _read():
+        raise UsageError(f"--from = {chosen!r}, expected {', '.join(_read())}: runs of another family are made by "
+                         f"chainrule export RUN --to {chosen} {out}.")
     return {"run": str(out), "format": chosen, **form.import_run(path, Path(out), replace=force)}
 
 
+def _read() -> list[str]:
+    """The formats of which there are files to import."""
+    return [name for name in names(KIND) if hasattr(find(KIND, name), "import_run")]
+
+
 def _recognized(path: Path) -> str:
-    for name in names(KIND):
+    for name in _read():
         form: Any = find(KIND, name)
         if form.recognizes(path):
             return name
-    raise UsageError(f"{path}: in none of the known formats ({', '.join(names(KIND))}). "
+    raise UsageError(f"{path}: in none of the known formats ({', '.join(_read())}). "
                      "If it is in one of them, say so with --from.")

@@ -16,11 +16,6 @@ from chainrule.runs import LoadedRun
 class Engine:
     """A run of the family neural as a run of the family engine: the same model in NumPy, without torch."""
 
-    @staticmethod
-    def recognizes(path: Path) -> bool:
-        """Runs are exported, never imported."""
-        return False
-
     def export(self, run: LoadedRun, path: Path) -> dict[str, Any]:
         from chainrule.models.engine_counterpart import in_engine
 
@@ -30,6 +25,3 @@ class Engine:
         except OptionError as error:
             raise UsageError(f"{run.path}: {error}") from None
         return save_as(run, "engine", asdict(shape), left_out, path)
-
-    def import_run(self, path: Path, out: Path, *, replace: bool) -> dict[str, Any]:
-        raise UsageError(f"{path}: a file. A run of torch is exported: chainrule export RUN --to engine {out}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from chainrule.errors import UsageError
 from chainrule.formats._counterpart import of_family, save_as
 from chainrule.registry import part
 from chainrule.runs import LoadedRun
@@ -15,16 +14,8 @@ from chainrule.runs import LoadedRun
 class Neural:
     """A run of the family engine as a run of the family neural: the same model, computed by torch."""
 
-    @staticmethod
-    def recognizes(path: Path) -> bool:
-        """Runs are exported, never imported."""
-        return False
-
     def export(self, run: LoadedRun, path: Path) -> dict[str, Any]:
         from chainrule.models.engine_counterpart import in_neural
 
         of_family(run, "engine", "neural")
         return save_as(run, "neural", in_neural(run.model.stack.shape), [], path)
-
-    def import_run(self, path: Path, out: Path, *, replace: bool) -> dict[str, Any]:
-        raise UsageError(f"{path}: a file. A run of the engine is exported: chainrule export RUN --to neural {out}")

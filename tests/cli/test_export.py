@@ -79,7 +79,7 @@ def test_an_existing_file_is_replaced_only_when_told(folder, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(("args", "code", "line"), [
-    (["RUN/words", "--to", "onnx", "OUT/x"], 2, "no format named 'onnx'. Known: arpa, fasttext,"),
+    (["RUN/words", "--to", "onnx", "OUT/x"], 2, "no format named 'onnx'. Known: arpa, engine, fasttext,"),
     (["RUN/none", "--to", "arpa", "OUT/x"], 1, "none: no such"),
     (["RUN/words", "--to", "arpa", "OUT/no/x.arpa"], 1, "no does not exist. Make it first"),
     (["RUN/words", "OUT/x.arpa"], 2, "Missing option '--to'"),
