@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from chainrule.kernels.vectors_wide import add_tile, fetch_line
+from chainrule.kernels.vectors_wide import (
+    add_wide,
+    fetch_line,
+    product_wide,
+    set_half_tile,
+    set_whole_tile,
+    turn_tile,
+)
 
 CLIP, STEPS = 8, 256  # the table of the logistic function reaches from −CLIP to CLIP, with STEPS entries for 1
 ZERO = np.float32(0)
@@ -25,10 +32,10 @@ def logistic(table, x):
 
 
 @njit(cache=True, nogil=True)
-def add_product(out, left, right, rows, count, turned):
-    """out += left @ right, or left.T @ right where `turned`, over `count` rows of right.
+def set_product(out, left, right, rows, columns, count, turned):
+    """out = left @ right, or left.T @ right where `turned`, over `count` rows of right.
 
-    `rows` of out are rounded up to eights; the width of out is a multiple of 16.
+    `rows` and `columns` of out are rounded up to eights.
     """
     step = np.uintp(4)
     out_row, left_row, right_row = step * np.uintp(out.shape[1]), step * np.uintp(left.shape[1]), step * np.uintp(
@@ -36,26 +43,45 @@ def add_product(out, left, right, rows, count, turned):
     begin, here, there = np.uintp(left.ctypes.data), np.uintp(out.ctypes.data), np.uintp(right.ctypes.data)
     across, along = (step, left_row) if turned else (left_row, step)
     for i in range(0, rows, 8):
-        for d in range(0, out.shape[1], 16):
+        row, first = here + np.uintp(i) * out_row, begin + np.uintp(i) * across
+        d = 0
+        while d + 8 < columns:
             offset = step * np.uintp(d)
-            add_tile(here + np.uintp(i) * out_row + offset, out_row,  # type: ignore[call-arg]
-                     begin + np.uintp(i) * across, across, along, there + offset, right_row, np.uintp(count))
+            set_whole_tile(row + offset, out_row, first, across, along,
+                           there + offset, right_row, np.uintp(count))
+            d += 16
+        if d < columns:
+            offset = step * np.uintp(d)
+            set_half_tile(row + offset, out_row, first, across, along,
+                          there + offset, right_row, np.uintp(count))
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True)
+def transpose(out, table):
+    """out = table.T; both have sides of a multiple of 16."""
+    out_row, row, step = np.uintp(4 * out.shape[1]), np.uintp(4 * table.shape[1]), np.uintp(4)
+    for k in range(0, table.shape[0], 16):
+        for d in range(0, table.shape[1], 16):
+            turn_tile(address(out, d) + step * np.uintp(k), out_row,  # type: ignore[call-arg]
+                      address(table, k) + step * np.uintp(d), row)
+
+
+@njit(cache=True, nogil=True)
+def address(table, row):
+    """Where a row of float32 begins in memory."""
+    return np.uintp(table.ctypes.data) + np.uintp(row) * np.uintp(4 * table.shape[1])
+
+
+@njit(cache=True, nogil=True)
 def add_row(out, row, table, other, weight):
     """out[row] += weight · table[other]"""
-    for d in range(out.shape[1]):
-        out[row, d] += weight * table[other, d]
+    add_wide(address(out, row), address(table, other), np.uintp(out.shape[1]), weight)  # type: ignore[call-arg]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True)
 def inner_product(left, row, right, other):
     """left[row] · right[other]"""
-    total = ZERO
-    for d in range(left.shape[1]):
-        total += left[row, d] * right[other, d]
-    return total
+    return product_wide(address(left, row), address(right, other), np.uintp(left.shape[1]))  # type: ignore[call-arg]
 
 
 @njit(cache=True, nogil=True)
@@ -71,12 +97,6 @@ def clear(out, first, last):
     for row in range(first, last):
         for d in range(out.shape[1]):
             out[row, d] = ZERO
-
-
-@njit(cache=True, nogil=True)
-def address(table, row):
-    """Where a row of float32 begins in memory."""
-    return np.uintp(table.ctypes.data) + np.uintp(row) * np.uintp(4 * table.shape[1])
 
 
 @njit(cache=True, nogil=True)

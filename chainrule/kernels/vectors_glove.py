@@ -11,7 +11,8 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from chainrule.kernels.vectors_wide import FAST, LANES, WIDE, _constant, _fused, _load, _spread, _store, fetch_line
+from chainrule.kernels.vectors_wide import fetch_line, product_wide
+from chainrule.kernels.wide import FAST, LANES, WIDE, constant, fused, load, spread, store
 
 AHEAD, LINE = 2, 64  # entries that are fetched ahead; bytes of a cache line
 
@@ -29,8 +30,8 @@ def descend(entries, table, alpha):
                     fetch_line(start + np.uintp(row) * word + offset)  # type: ignore[call-arg]
         one, other = start + np.uintp(entries[e].row) * word, start + np.uintp(entries[e].column) * word
         weight, log = entries[e].weight, entries[e].log
-        ahead = product(one, other + half, np.uintp(width)) - log  # type: ignore[call-arg]
-        back = product(other, one + half, np.uintp(width)) - log
+        ahead = product_wide(one, other + half, np.uintp(width)) - log  # type: ignore[call-arg]
+        back = product_wide(other, one + half, np.uintp(width)) - log
         adapt(one, other + half, np.uintp(width), alpha * weight * ahead)
         cost += weight * ahead * ahead
         if one != other:
@@ -82,23 +83,6 @@ def piece_of(key, size, groups, splits):
 
 
 @intrinsic
-def product(context, one, other, width):
-    """Σ_d one[d] other[d], of rows that begin at cache lines; the width is a multiple of 16."""
-    def generate(context, builder, signature, given):
-        one, other, width = given
-        total = cgutils.alloca_once_value(builder, _constant(0))
-        with cgutils.for_range(builder, builder.udiv(width, width.type(LANES))) as loop:
-            offset = builder.mul(loop.index, width.type(4 * LANES))
-            a, b = (_load(builder, builder.add(each, offset)) for each in (one, other))
-            builder.store(_fused(builder, a, b, builder.load(total)), total)
-        kind = ir.FunctionType(ir.FloatType(), [ir.FloatType(), WIDE])
-        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.fadd.v{LANES}f32")
-        return builder.call(function, [ir.Constant(ir.FloatType(), 0.0), builder.load(total)], fastmath=FAST)
-
-    return types.float32(types.uintp, types.uintp, types.uintp), generate
-
-
-@intrinsic
 def adapt(context, one, other, width, step):
     """g = step · other, one −= g / √squares, squares += g², and the same for the other, from what both were before.
 
@@ -106,16 +90,16 @@ def adapt(context, one, other, width, step):
     """
     def generate(context, builder, signature, given):
         one, other, width, step = given
-        step, row = _spread(builder, step), builder.mul(width, width.type(4))
+        step, row = spread(builder, step), builder.mul(width, width.type(4))
         with cgutils.for_range(builder, builder.udiv(width, width.type(LANES))) as loop:
             offset = builder.mul(loop.index, width.type(4 * LANES))
             places = [builder.add(each, offset) for each in (one, other)]
-            values = [_load(builder, place) for place in places]
+            values = [load(builder, place) for place in places]
             for place, value, slope in zip(places, values, reversed(values), strict=True):
-                g, squares = builder.fmul(step, slope, flags=FAST), _load(builder, builder.add(place, row))
+                g, squares = builder.fmul(step, slope, flags=FAST), load(builder, builder.add(place, row))
                 moved = builder.fmul(g, _inverse_root(builder, squares), flags=FAST)
-                _store(builder, builder.fsub(value, moved, flags=FAST), place)
-                _store(builder, _fused(builder, g, g, squares), builder.add(place, row))
+                store(builder, builder.fsub(value, moved, flags=FAST), place)
+                store(builder, fused(builder, g, g, squares), builder.add(place, row))
         return context.get_dummy_value()
 
     return types.void(types.uintp, types.uintp, types.uintp, types.float32), generate
@@ -124,4 +108,4 @@ def adapt(context, one, other, width, step):
 def _inverse_root(builder, x):
     """1 / √x; the compiler may take the processor's estimate and a step of Newton's."""
     function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(WIDE, [WIDE]), f"llvm.sqrt.v{LANES}f32")
-    return builder.fdiv(_constant(1), builder.call(function, [x], fastmath=FAST), flags=FAST)
+    return builder.fdiv(constant(1), builder.call(function, [x], fastmath=FAST), flags=FAST)

@@ -6,55 +6,46 @@ import numpy as np
 from numba import njit
 
 from chainrule.kernels.vectors_blocks import (
-    add_product,
     add_row,
     address,
-    clear,
     copy_row,
     inner_product,
     logistic,
+    set_product,
+    transpose,
 )
-from chainrule.kernels.vectors_wide import teach_four, weigh_row
+from chainrule.kernels.vectors_wide import four_products, teach_four, weigh_row
 
 ZERO, ONE, FIRST = np.float32(0), np.float32(1), np.int64(0)
 
 
 @njit(cache=True, nogil=True)
-def push_apart(hidden, rows, weights, noise, shared, scores, turned, change, noise_change):
+def push_apart(hidden, rows, dimension, weights, noise, scores, turned, change, noise_change):
     """Noise words, the same for the whole block: −α w_i σ(h_i · n_k) for each, as three small matrix products.
 
     `turned` has room for the transpose of the noise: with it the first product needs no sums across lanes.
     """
-    for k in range(shared):
-        for d in range(noise.shape[1]):
-            turned[d, k] = noise[k, d]
-    clear(scores, FIRST, rows)
-    add_product(scores, hidden, turned, rows, hidden.shape[1], False)
+    shared = len(noise)
+    transpose(turned, noise)
+    set_product(scores, hidden, turned, rows, shared, dimension, False)
     for i in range(rows):
         weigh_row(address(scores, i), np.uintp(shared), -weights[i])  # type: ignore[call-arg]
-    add_product(change, scores, noise, rows, shared, False)
-    clear(noise_change, FIRST, shared)
-    add_product(noise_change, scores, hidden, shared, rows, True)
+    set_product(change, scores, noise, rows, dimension, shared, False)
+    set_product(noise_change, scores, hidden, shared, dimension, rows, True)
 
 
 @njit(cache=True, nogil=True, fastmath=True)
 def pull_together(hidden, i, targets, low, high, own, alpha, table, change, target_change):
     """The words that are really there, rows low to high of `targets` but for `own`: α (1 − σ(h · o)) for each."""
-    j = low
+    j, width = low, np.uintp(hidden.shape[1])
     while high - j > 1:
-        s0 = s1 = s2 = s3 = ZERO
-        for d in range(hidden.shape[1]):
-            h = hidden[i, d]
-            s0 += h * targets[j, d]
-            s1 += h * targets[j + 1, d]
-            s2 += h * targets[j + 2, d]
-            s3 += h * targets[j + 3, d]
+        s0, s1, s2, s3 = four_products(address(hidden, i), address(targets, j), width)  # type: ignore
         g0 = ZERO if j == own else alpha * (ONE - logistic(table, s0))
         g1 = ZERO if j + 1 == own else alpha * (ONE - logistic(table, s1))
         g2 = ZERO if j + 2 == own or j + 2 >= high else alpha * (ONE - logistic(table, s2))
         g3 = ZERO if j + 3 == own or j + 3 >= high else alpha * (ONE - logistic(table, s3))
-        teach_four(address(hidden, i), address(change, i),  # type: ignore[call-arg]
-                   address(targets, j), address(target_change, j), np.uintp(hidden.shape[1]), g0, g1, g2, g3)
+        teach_four(address(hidden, i), address(change, i), address(targets, j), address(target_change, j), width,
+                   g0, g1, g2, g3)
         j += 4
     if j < high and j != own:
         g = alpha * (ONE - logistic(table, inner_product(hidden, i, targets, j)))

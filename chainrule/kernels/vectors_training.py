@@ -29,8 +29,8 @@ ONE, FIRST = np.float32(1), np.int64(0)
 
 
 @njit(cache=True, nogil=True)
-def learn_chunk(ids, row_of, keep, window, alpha, seed, from_context, loss, inputs, outputs, bag_starts, bag_members,
-                sums, guide, negative, shared, block, path_starts, path_nodes, path_codes, table):
+def learn_chunk(ids, row_of, keep, window, alpha, seed, from_context, loss, inputs, outputs, dimension, bag_starts,
+                bag_members, sums, guide, negative, shared, block, path_starts, path_nodes, path_codes, table):
     """Moves inputs and outputs along the gradient of every window in the ids; gives the number of words read."""
     state = np.array([seed], np.uint64)
     words, lows, highs = np.empty(len(ids), np.int64), np.empty(len(ids), np.int64), np.empty(len(ids), np.int64)
@@ -53,7 +53,6 @@ def learn_chunk(ids, row_of, keep, window, alpha, seed, from_context, loss, inpu
         read_hidden(inputs, bag_starts, bag_members, words, lows, highs, first, last, low, high, from_context,
                     hidden, around, around_change, sizes)
         clear(hidden, last - first, (last - first + 7) // 8 * 8)
-        clear(change, FIRST, last - first)
         if loss == NEGATIVE_SAMPLING:
             draw(sums, guide, state, drawn)
             for k in range(shared):
@@ -62,7 +61,7 @@ def learn_chunk(ids, row_of, keep, window, alpha, seed, from_context, loss, inpu
                 pairs = highs[first + i] - lows[first + i] - 1
                 pairs = min(pairs, 1) if from_context else pairs
                 weights[i] = alpha * np.float32(negative) * np.float32(pairs) / np.float32(shared)
-            push_apart(hidden, last - first, weights, noise, shared, scores, turned, change, noise_change)
+            push_apart(hidden, last - first, dimension, weights, noise, scores, turned, change, noise_change)
             if from_context:
                 teach_centers(outputs, words, lows, highs, first, last, alpha, table, hidden, change, weights)
             else:
@@ -71,6 +70,7 @@ def learn_chunk(ids, row_of, keep, window, alpha, seed, from_context, loss, inpu
             for k in range(shared):
                 add_row(outputs, drawn[k], noise_change, k, ONE)
         else:
+            clear(change, FIRST, last - first)
             teach_whole(loss, outputs, words, lows, highs, first, last, from_context, alpha, table, path_starts,
                         path_nodes, path_codes, hidden, change, logits, before)
         write_hidden(inputs, bag_starts, bag_members, words, lows, highs, first, last, low, high, from_context,

@@ -118,9 +118,9 @@ def chunk_step(text: Text, plan: Plan, objective: Objective, bags: Bags, tables:
 
     def step(ids: np.ndarray, alpha: np.float32, seed: np.uint64) -> int:
         return learn_chunk(np.array(ids, np.int32), text.row_of, keep, plan.window, alpha, seed,
-                           objective.from_context, loss, tables.inputs, tables.outputs, bags.starts, bags.members,
-                           sums, guide, objective.negative, objective.shared, block, tree.starts, tree.nodes,
-                           tree.codes, table)
+                           objective.from_context, loss, tables.inputs, tables.outputs, plan.dimension, bags.starts,
+                           bags.members, sums, guide, objective.negative, objective.shared, block, tree.starts,
+                           tree.nodes, tree.codes, table)
 
     return step
 
