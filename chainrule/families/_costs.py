@@ -1,4 +1,4 @@
-"""What a neural recipe would cost: its shape and its plan, handed to the estimate."""
+"""What a recipe would cost: its shape and its plan, handed to the estimate of its family."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def neural_cost(recipe: Any, vocabulary_size: int, tokens: float | None = None, 
     """Everything `chainrule cost` shows; tokens in the place of the recipe's budget, if given."""
     from chainrule.families._training import plan_of
     from chainrule.families.neural import shape_of
-    from chainrule.models.cost.estimate import Training, estimate, run_cost
+    from chainrule.models.cost.estimate import Training, estimate
     from chainrule.registry import build
     from chainrule.tasks.cross_entropy import LOGITS
     from chainrule.training.run import chosen_device
@@ -22,8 +22,28 @@ def neural_cost(recipe: Any, vocabulary_size: int, tokens: float | None = None, 
     training = Training(math.ceil(plan.batch / plan.accumulation), plan.precision,
                         lambda named: build("training/optimizers", plan.optimizer, named),
                         LOGITS[chosen_device("auto").type], plan.ema is not None)
-    found = estimate(shape, vocabulary_size, training, anew=measure)
-    wanted = tokens or _tokens(plan, shape.context, found)
+    return _with_run(estimate(shape, vocabulary_size, training, anew=measure), plan, tokens)
+
+
+def engine_cost(recipe: Any, vocabulary_size: int, tokens: float | None = None, *, measure: bool = False
+                ) -> dict[str, Any]:
+    """The same, without torch."""
+    from chainrule.families._training import plan_of
+    from chainrule.families.engine import new_stack
+    from chainrule.models.cost.engine import estimate
+    from chainrule.registry import build
+
+    stack, plan = new_stack(recipe, vocabulary_size), plan_of(recipe)
+    keeps = build("engine/optimizers", plan.optimizer, stack.parameters()).keeps
+    found = estimate(stack, math.ceil(plan.batch / plan.accumulation), kept=len(keeps), average=plan.ema is not None,
+                     anew=measure)
+    return _with_run(found, plan, tokens)
+
+
+def _with_run(found: dict[str, Any], plan: Any, tokens: float | None) -> dict[str, Any]:
+    from chainrule.models.cost.sizes import run_cost
+
+    wanted = tokens or _tokens(plan, found["context"], found)
     return found | ({"open": OPEN} if wanted is None else {"run": run_cost(found, wanted)})
 
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def cost(capsys, monkeypatch):
     """`cost("lstm", "--json")` in this process, with a short calibration on one thread."""
-    monkeypatch.setattr("chainrule.models.cost.speed.SECONDS", 0.05)
+    monkeypatch.setattr("chainrule.models.cost.measuring.SECONDS", 0.05)
     before = torch.get_num_threads()
     torch.set_num_threads(1)
 
@@ -100,7 +100,23 @@ def test_a_counting_model_is_told_in_a_sentence(cost, data):
     assert data("ngram")["note"] in done.stdout
 
 
+def test_a_text_decides_the_vocabulary_and_the_tokens_of_an_epoch(data, tmp_path):
+    (tmp_path / "text.txt").write_text("abc\n" * 30)
+    small = ["model.width=16", "model.context=8", "training.batch=2", "training.budget.epochs=3",
+             "tokenizer=characters"]
+    found = data("engine-transformer", *small, "--data", tmp_path / "text.txt")
+    peer = data("transformer", *small, "--data", tmp_path / "text.txt")
+    assert found["vocabulary"] == peer["vocabulary"] == 7 and found["run"]["tokens"] == 3 * (30 * 4 + 1)
+    assert found["parameters"] == peer["parameters"] and found["run"]["flops"] == peer["run"]["flops"]
+
+
+def test_an_engine_that_has_no_room_is_told_before_it_is_built(cost):
+    done = cost("engine-transformer", "model.width=1000000", code=1)
+    assert done.stderr.startswith("chainrule: the model has at least 6,002,048,000,000 parameters, whose weights")
+
+
 @pytest.mark.parametrize(("option", "words"), [
+    (("--vocabulary", "9", "--data", "pydoc"), "--data and --vocabulary both decide the vocabulary."),
     (("--tokens", "0"), "--tokens = 0, expected at least 1."),
     (("--vocabulary", "-1"), "--vocabulary = -1, expected at least 1."),
     (("model.witdh=3",), "Did you mean"),

@@ -4,27 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from chainrule.models.cost.sizes import Part
 from chainrule.models.pattern import sublayers
 from chainrule.models.stack import Shape, Stack
 from chainrule.parts.state import Reading
-
-
-@dataclass(frozen=True)
-class Part:
-    """One kind of part: how often it occurs, its parameters, and its FLOPs for one token."""
-
-    kind: str
-    name: str
-    times: int = 0
-    parameters: int = 0
-    forward: float = 0.0
-    training: float = 0.0  # forward and backward
 
 
 def counted(shape: Shape, vocabulary_size: int, context: int | None = None) -> list[Part]:

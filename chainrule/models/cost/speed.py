@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import logging
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from dataclasses import asdict, replace
 from typing import Any
 
 import torch
 from torch.nn import functional as F
 
 from chainrule.models.cost.counting import counted, parameters
+from chainrule.models.cost.measuring import Speed, fastest, remembered
 from chainrule.models.pattern import sublayers
 from chainrule.models.stack import Shape, Stack
 from chainrule.storage.environment import processor
-from chainrule.storage.verified import cache_folder
 
 STEP = {"cpu": 1e10, "cuda": 5e12}  # FLOPs of a measured step at most: some 0.3 s of two cores, 50 ms of a GPU
 LARGEST = {"cpu": 50_000_000, "cuda": 500_000_000}  # parameters of a model that is really built
-REMEMBERED = 24 * 3600  # seconds: other work on the machine, which slows it down, does not last
-SECONDS = 1.2  # of measured steps, beside one that is not measured
-logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Speed:
-    """FLOPs per second in training, as `counting` counts them, and what was run to know it."""
-
-    flops: float
-    measured: str
-    when: float  # seconds since 1970
 
 
 def speed(shape: Shape, vocabulary_size: int, rows: int, precision: str = "float32", *, anew: bool = False) -> Speed:
@@ -82,17 +66,7 @@ def _products(precision: str, device: str) -> Speed:
 
 
 def _fastest(work: Callable[[], Any], device: str) -> float:
-    best, began = float("inf"), time.perf_counter()
-    work()
-    while time.perf_counter() - began < SECONDS or best == float("inf"):
-        if device == "cuda":
-            torch.cuda.synchronize()
-        start = time.perf_counter()
-        work()
-        if device == "cuda":
-            torch.cuda.synchronize()
-        best = min(best, time.perf_counter() - start)
-    return best
+    return fastest(work, torch.cuda.synchronize) if device == "cuda" else fastest(work)
 
 
 def _autocast(precision: str, device: str) -> Any:
@@ -103,22 +77,4 @@ def _remembered(device: str, key: dict[str, Any], anew: bool, measure: Callable[
     """The measurement of this machine, threads and torch, if there is one and none is wanted anew; else it is made."""
     name = torch.cuda.get_device_name() if device == "cuda" else processor()
     key = key | {"machine": name, "threads": torch.get_num_threads(), "torch": torch.__version__}
-    note = cache_folder() / "speed" / f"{hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()}.json"
-    found = None if anew else _read(note)
-    if found is None:
-        found = measure()
-        try:
-            note.parent.mkdir(parents=True, exist_ok=True)
-            note.write_text(json.dumps(asdict(found)), encoding="utf-8")
-        except OSError as error:  # without a cache it is measured each time
-            logger.debug("not remembered: %s", error)
-    return found
-
-
-def _read(note: Path) -> Speed | None:
-    try:
-        if time.time() - note.stat().st_mtime > REMEMBERED:
-            return None
-        return Speed(**json.loads(note.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        return None
+    return remembered(key, anew, measure)

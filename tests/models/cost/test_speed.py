@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from chainrule.models.cost.counting import counted
-from chainrule.models.cost.speed import Speed, speed
+from chainrule.models.cost.measuring import Speed
+from chainrule.models.cost.speed import speed
 from chainrule.models.stack import Shape
 from chainrule.storage.verified import cache_folder
 
@@ -16,7 +17,7 @@ TINY = Shape("sf", 16, 8, s={"name": "attention", "heads": 2})
 @pytest.fixture(autouse=True)
 def alone(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("chainrule.models.cost.speed.SECONDS", 0.1)
+    monkeypatch.setattr("chainrule.models.cost.measuring.SECONDS", 0.1)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # two threads wait for each other on a busy machine
     yield
