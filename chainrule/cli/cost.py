@@ -16,6 +16,8 @@ GUESSED = {"words": 10_000, "characters": 128}  # tokens, where only the text ca
 def cost(
     recipe: Annotated[str, typer.Argument(help="A shipped recipe's name (see `chainrule recipes`) or a YAML file.")],
     overrides: Annotated[list[str] | None, typer.Argument(metavar="path=value", help="Changes to it.")] = None,
+    data: Annotated[str | None, typer.Option(help="The text that decides the vocabulary and an epoch's tokens: a "
+                                                  "path, a glob, a folder, or a built-in corpus' name.")] = None,
     tokens: Annotated[float | None, typer.Option(help="Tokens to train on, in the place of the budget.")] = None,
     vocabulary: Annotated[int | None, typer.Option(help="Size of the vocabulary, where the text decides it.")] = None,
     measure: Annotated[bool, typer.Option("--measure", help="Measure this machine's speed again.")] = False,
@@ -29,6 +31,7 @@ def cost(
     Examples:
 
         chainrule cost transformer
+        chainrule cost engine-transformer --data pydoc
         chainrule cost gpt3-175b --tokens 3e11
         chainrule cost lstm model.width=512 --vocabulary 10000
     """
@@ -39,16 +42,31 @@ def cost(
     for name, value in (("--tokens", tokens), ("--vocabulary", vocabulary)):
         if value is not None and not 1 <= value < float("inf"):
             raise UsageError(f"{name} = {value:g}, expected at least 1.")
-    resolved = load_recipe(recipe, overrides or [])
+    resolved: Any = load_recipe(recipe, overrides or [])
     family: Any = find("families", resolved.family)
     if not hasattr(family, "cost"):
-        note = getattr(family, "no_cost", None) or (
-            f"a model of the family {resolved.family!r} is not trained in steps: its size and time depend on the "
-            "text alone, and `chainrule train` reports them.")
+        note = (f"a model of the family {resolved.family!r} is not trained in steps: its size and time depend on the "
+                "text alone, and `chainrule train` reports them.")
         emit({"recipe": recipe, "family": resolved.family, "note": note}, json, lambda found: print(note))
         return
+    if data is not None:
+        if vocabulary is not None:
+            raise UsageError("--data and --vocabulary both decide the vocabulary. Give one of the two.")
+        vocabulary, length = _read(resolved, data)
+        tokens = tokens or ((epochs := resolved.training.budget.epochs) and epochs * length)
     found = family.cost(resolved, vocabulary or _vocabulary(resolved.tokenizer), tokens, measure=measure)
     emit({"recipe": recipe, "family": resolved.family, **found}, json, _show)
+
+
+def _read(recipe: Any, data: str) -> tuple[int, int]:
+    """The size of the vocabulary that the recipe's tokenizer makes of a text, and the text's tokens."""
+    from chainrule.registry import build
+    from chainrule.text.corpora import open_corpus
+    from chainrule.text.encoded import fit_and_encode
+
+    tokenizer, encoded = fit_and_encode(open_corpus(data, recipe.text), build("text/tokenizers", recipe.tokenizer),
+                                        recipe.text)
+    return tokenizer.vocabulary_size, len(encoded.ids)
 
 
 def _vocabulary(tokenizer: dict[str, Any]) -> int:

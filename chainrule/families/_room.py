@@ -17,8 +17,12 @@ def check_room(shape: Any, vocabulary_size: int, device: str) -> None:
 
     if chosen_device(device).type != "cpu":
         return
-    count = sum(each.numel() for each in on_meta(shape, vocabulary_size).parameters())
+    check_count(sum(each.numel() for each in on_meta(shape, vocabulary_size).parameters()))
+
+
+def check_count(count: int, bound: str = "") -> None:
+    """The same for so many parameters, or "at least " so many."""
     if count * BYTES > memory():
-        raise ChainruleError(f"the model has {count:,} parameters, whose weights and gradients alone take "
+        raise ChainruleError(f"the model has {bound}{count:,} parameters, whose weights and gradients alone take "
                              f"{count * BYTES / 1e9:,.0f} GB; this machine has {memory() / 1e9:,.0f} GB of memory. Try "
                              "a smaller model.width, or fewer layers in model.pattern.")

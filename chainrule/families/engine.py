@@ -14,6 +14,7 @@ from chainrule.protocols import LanguageModel, Tokenizer
 from chainrule.recipe import Recipe
 from chainrule.registry import part
 from chainrule.schema import PartOf
+from chainrule.typed import as_typed
 
 
 @part
@@ -49,9 +50,6 @@ class Engine:
         precision: Literal["float32", "float64"] = "float32"
         evaluate_tokens: int = Field(default=1 << 16, ge=1)
 
-    no_cost = ("what the engine takes is not estimated before training; `chainrule train` reports it. The torch model "
-               "of the same shape has an estimate.")
-
     @staticmethod
     def train(job: Job) -> Trained:
         from chainrule.models.engine_stack import exported
@@ -78,11 +76,23 @@ class Engine:
         imported(stack, open_tensors(folder / WEIGHTS))
         return language_model(stack, tokenizer)
 
+    @staticmethod
+    def cost(recipe: Recipe, vocabulary_size: int, tokens: float | None = None, *, measure: bool = False
+             ) -> dict[str, Any]:
+        from chainrule.families._costs import engine_cost
+
+        with as_typed(recipe):
+            return engine_cost(recipe, vocabulary_size, tokens, measure=measure)
+
 
 def new_stack(recipe: Any, vocabulary_size: int) -> Any:
     """A stack with weights that depend on the seed alone."""
+    from chainrule.families._room import check_count
     from chainrule.models.engine_stack import EngineShape, EngineStack
+    from chainrule.models.pattern import sublayers
 
+    width, layers = recipe.model.width, len(sublayers(recipe.model.pattern))
+    check_count(width * (vocabulary_size + width * layers), "at least ")
     stack = EngineStack(EngineShape(**dict(recipe.model)), vocabulary_size, np.random.default_rng(recipe.seed))
     return stack.to(recipe.training.precision)
 

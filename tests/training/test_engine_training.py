@@ -225,14 +225,6 @@ def test_a_wrong_recipe_of_the_engine_is_told_and_leaves_nothing_behind(change, 
     assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]
 
 
-def test_cost_says_that_it_does_not_estimate_the_engine(capsys):
-    from chainrule.cli.app import main
-
-    with pytest.raises(SystemExit):
-        main(["cost", "engine-rnn"])
-    assert capsys.readouterr().out.startswith("what the engine takes is not estimated before training")
-
-
 BLOCKED = '''
 import sys
 
@@ -258,6 +250,14 @@ def blocked(folder, *words):
                           timeout=200, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])})
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def test_no_torch_is_needed_to_know_the_cost(tmp_path):
+    (tmp_path / "text.txt").write_text("the cat sat on the mat, and the dog lay by the door.\n" * 40)
+    found = json.loads(blocked(tmp_path, "cost", "engine-lstm", "--data", "text.txt", "--json", "tokenizer=characters",
+                               "model.width=16", "model.context=16", "training.budget.epochs=2"))
+    assert found["run"]["tokens"] == 2 * (40 * 53 + 1) and found["vocabulary"] == 22, "19 characters and three marks"
+    assert found["training_bytes"]["weights"] == 4 * found["parameters"] > 0 < found["speed"]["tokens"]
 
 
 @pytest.mark.parametrize("recipe", ["engine-nnlm", "engine-lstm", "engine-transformer"])

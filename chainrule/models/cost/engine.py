@@ -1,15 +1,54 @@
-"""Memory of an engine stack: what its tape holds on to, found by reading one row and two."""
+"""What an engine stack costs: its parts counted, what its tape holds on to, and how fast this machine steps it."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
 from chainrule.engine.differentiation import recorded
-from chainrule.models.cost.sizes import TrainingMemory
-from chainrule.models.engine_stack import EngineStack
+from chainrule.engine.module import Module
+from chainrule.engine.modules.softmax_cross_entropy import SoftmaxCrossEntropy
+from chainrule.engine.optimizers.adamw import AdamW
+from chainrule.models.cost.measuring import Speed, fastest, remembered
+from chainrule.models.cost.sizes import DecodingMemory, Part, TrainingMemory, estimated
+from chainrule.models.engine_stack import EngineShape, EngineStack
+from chainrule.storage.environment import processor
+from chainrule.threads import cores
+
+STEP = 1e10  # FLOPs of a measured step at most: some 0.3 s of two cores
+
+
+def estimate(stack: EngineStack, rows: int, *, kept: int, average: bool = False, anew: bool = False) -> dict[str, Any]:
+    """All that can be said of a stack that is trained with so many rows at once; it is spoilt by measuring."""
+    context = stack.shape.context
+    memory = training_memory(stack, rows, context, kept=kept, average=average)
+    found = counted(stack)
+    return estimated(len(stack.embedding.weight.value), context, found, memory, decoding_memory(stack),
+                     speed(stack, rows, anew=anew))
+
+
+def counted(stack: EngineStack) -> list[Part]:
+    """Every kind of part in the order in which a token meets them; FLOPs as `EngineStack.flops_per_token` has them."""
+    shape, table = stack.shape, stack.embedding.weight.value
+    names = {"s": ("mixer", "attention"), "r": ("mixer", shape.recurrence), "w": ("mixer", "window"),
+             "f": ("feedforward", shape.feedforward)}
+    head, norms = 6.0 * table.size, [] if stack.norm is None else [stack.norm]
+    found = [Part("embedding", "lookup", 1, table.size)]
+    if stack.position is not None:
+        found.append(Part("position", "learned", 1, _size(stack.position)))
+    for letter in dict.fromkeys(stack.letters):
+        times = stack.letters.count(letter)
+        alone = _alone(shape, letter)
+        flops = times * (alone.flops_per_token(shape.context) - 6.0 * shape.width)
+        found.append(Part(*names[letter], times, times * _size(alone.sublayers[0].body), flops / 3, flops))
+    norms += [layer.wiring.norm for layer in stack.sublayers if hasattr(layer.wiring, "norm")]
+    if norms:
+        found.append(Part("norm", shape.norm, len(norms), sum(map(_size, norms))))
+    return [*found, Part("head", shape.head, 1, _size(stack.head) if shape.head == "untied" else 0, head / 3, head)]
 
 
 def training_memory(stack: EngineStack, rows: int, context: int, *, kept: int, average: bool = False
@@ -30,6 +69,46 @@ def kept_bytes(stack: EngineStack, ids: np.ndarray) -> int:
     found = {id(owner): owner.nbytes for node in recorded(hidden)
              for array in _arrays((node.value, node.memory)) if id(owner := _owner(array)) not in own}
     return sum(found.values())
+
+
+def decoding_memory(stack: EngineStack) -> DecodingMemory:
+    """What the sublayers remember of one row: after one token, and what a second adds."""
+    one, two = (sum(array.nbytes for array in _arrays(stack(np.zeros((1, count), np.int64), stack.start(1))[1]))
+                for count in (1, 2))
+    return DecodingMemory(2 * one - two, two - one)
+
+
+def speed(stack: EngineStack, rows: int, *, anew: bool = False) -> Speed:
+    """Training steps of the stack itself, with as many of the rows as fit into half a second."""
+    context, table = stack.shape.context, stack.embedding.weight.value
+    flops = context * stack.flops_per_token(context)
+    some = max(1, min(rows, int(STEP / flops)))
+    key = {"engine": asdict(stack.shape), "vocabulary": len(table), "rows": some, "precision": str(table.dtype),
+           "machine": processor(), "cores": cores(), "numpy": np.__version__}
+    what = f"training steps of the model, {some} × {context} tokens"
+    return remembered(key, anew, lambda: Speed(some * flops / _step_seconds(stack, some), what, time.time()))
+
+
+def _step_seconds(stack: EngineStack, rows: int) -> float:
+    """The fastest of a few whole steps: forward, loss, backward, AdamW."""
+    size, optimizer = len(stack.embedding.weight.value), AdamW(stack.parameters())
+    ids = np.random.default_rng(0).integers(size, size=(rows, stack.shape.context))
+
+    def step() -> None:
+        SoftmaxCrossEntropy()(stack.head(stack(ids)[0]), ids).backward()
+        optimizer.step()
+        stack.clear()
+
+    return fastest(step)
+
+
+def _alone(shape: EngineShape, letter: str) -> EngineStack:
+    """A stack of one letter, with a vocabulary of one."""
+    return EngineStack(replace(shape, pattern=letter), 1, np.random.default_rng(0))
+
+
+def _size(module: Module) -> int:
+    return sum(each.value.size for each in module.parameters())
 
 
 def _arrays(memory: Any) -> Iterator[np.ndarray]:
