@@ -34,12 +34,17 @@ def smooth_inverse_frequency(vectors: Vectors, sentences: Sequence[Sequence[str]
 
 def _weighted(vectors: Vectors, sentences: Sequence[Sequence[str]],
               weight: Callable[[str], float]) -> np.ndarray:
+    """Each different word is looked up once: subwords are hashed in Python."""
     found = np.zeros((len(sentences), vectors.dimension), np.float32)
+    known: dict[str, np.ndarray | None] = {}
     for s, sentence in enumerate(sentences):
         if isinstance(sentence, str):
             raise UsageError(f"sentence {sentence[:20]!r} is one text, expected a list of words: text.split().")
-        known = [word for word in sentence if word in vectors or
-                 (vectors.subwords is not None and vectors.subwords.vector(word) is not None)]
-        if known:
-            found[s] = sum(weight(word) * vectors[word] for word in known) / len(known)
+        for word in sentence:
+            if word not in known:
+                vector = vectors.find(word)
+                known[word] = None if vector is None else np.float32(weight(word)) * vector
+        rows = [row for row in map(known.__getitem__, sentence) if row is not None]
+        if rows:
+            found[s] = np.sum(rows, axis=0) / len(rows)
     return found

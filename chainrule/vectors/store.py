@@ -2,44 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
-from chainrule.errors import DataError, UsageError, did_you_mean
+from chainrule.errors import UsageError
 from chainrule.vectors import search
+from chainrule.vectors.asking import Asked, Index, Subwords, Weighted, several, unknown
 
-Asked = str | np.ndarray  # a word, or a vector
-
-
-class UnknownWord(DataError, KeyError):
-    """A word without a vector; also a KeyError, as for a dict."""
-
-    __str__ = Exception.__str__
-
-
-class Subwords(Protocol):
-    """What gives vectors to words that were never seen."""
-
-    def vector(self, word: str) -> np.ndarray | None:
-        """None where the word has no parts that are known."""
-        ...
-
-
-class Index(Protocol):
-    """What finds near rows without looking at all."""
-
-    def nearest(self, aim: np.ndarray, count: int) -> np.ndarray:
-        """Rows of about the `count` vectors of largest cosine with the aim."""
-        ...
+log = logging.getLogger("chainrule")
 
 
 class Vectors:
     """`vectors["king"]`; row r of `table` is the vector of `words[r]`, most frequent first.
 
-    The table may be a memory map of any size: searches read it a block at a time.
+    The table may be a memory map of any size: searches read it a block at a time. What gensim's KeyedVectors have is
+    here by the same name.
     """
 
     def __init__(self, words: Sequence[str], table: np.ndarray, *, counts: np.ndarray | None = None,
@@ -59,6 +39,24 @@ class Vectors:
         """(V,) lengths of the vectors; 1 where one is zero."""
         return search.norms(self.table)
 
+    @property
+    def index_to_key(self) -> Sequence[str]:
+        """The words, as gensim calls them."""
+        return self.words
+
+    @property
+    def key_to_index(self) -> dict[str, int]:
+        """The row of each word, as gensim calls it."""
+        return self.rows
+
+    @property
+    def vector_size(self) -> int:
+        """The dimension, as gensim calls it."""
+        return self.dimension
+
+    def __repr__(self) -> str:
+        return f"<Vectors of {len(self):,} words, {self.dimension} numbers each>"
+
     def __len__(self) -> int:
         return len(self.words)
 
@@ -76,33 +74,41 @@ class Vectors:
 
     def vector(self, word: str) -> np.ndarray:
         """(D,), composed of subwords where the word was never seen and the model has them."""
+        found = self.find(word)
+        if found is None:
+            raise unknown(word, self.words, self.rows)
+        return found
+
+    def find(self, word: str) -> np.ndarray | None:
+        """The same, and None for an unknown word."""
         row = self.rows.get(word)
         if row is not None:
             return np.asarray(self.table[row])
-        found = None if self.subwords is None else self.subwords.vector(word)
-        if found is None:
-            raise UnknownWord(f"{word}: none of the {len(self):,} words that have a vector."
-                              f"{_near(word, self.words)}")
-        return found
+        return None if self.subwords is None else self.subwords.vector(word)
 
-    def most_similar(self, positive: Asked | Iterable[Asked] = (), negative: Asked | Iterable[Asked] = (), *,
-                     topn: int = 10, restrict_vocab: int | None = None, index: Index | None = None
+    def get_vector(self, word: str, *, norm: bool = False) -> np.ndarray:
+        """The vector of a word, with `norm` at length 1."""
+        return self.unit(word) if norm else self.vector(word)
+
+    def most_similar(self, positive: Weighted | Iterable[Weighted] = (), negative: Weighted | Iterable[Weighted] = (),
+                     *, topn: int = 10, restrict_vocab: int | None = None, index: Index | None = None
                      ) -> list[tuple[str, float]]:
         """The words whose vectors have the largest cosine with Σ positive − Σ negative (each of length 1).
 
-        The words asked for are not among them. `restrict_vocab` searches only so many most frequent words. The search
-        is exact without an `index`; with one (`vectors.approximate.NearIndex`) a neighbor may be missed.
+        The words asked for are not among them. `("king", 0.5)` is a word with a weight. `restrict_vocab` searches only
+        so many most frequent words. The search is exact without an `index`; with one
+        (`vectors.approximate.NearIndex`) a neighbor may be missed.
         """
-        signs = [(1.0, each) for each in several(positive)] + [(-1.0, each) for each in several(negative)]
+        signs = several(positive) + several(negative, -1.0)
         if not signs:
             raise UsageError("most_similar needs a word, for example: vectors.most_similar('king').")
-        aim = np.sum([sign * self.unit(each) for sign, each in signs], axis=0)
+        aim = np.sum([sign * self.unit(each) for each, sign in signs], axis=0)
         if index is not None:
             if restrict_vocab is not None:
                 raise UsageError("most_similar has an index and restrict_vocab, expected one of them.")
-            return self._among(index, aim, [each for _, each in signs], topn)
+            return self._among(index, aim, [each for each, _ in signs], topn)
         scores = search.cosines(self._searched(restrict_vocab), self.norms, aim)
-        return self._best(scores, [each for _, each in signs], topn)
+        return self._best(scores, [each for each, _ in signs], topn)
 
     def analogy(self, a: str, b: str, c: str, *, topn: int = 10, restrict_vocab: int | None = None,
                 method: str = "3CosAdd") -> list[tuple[str, float]]:
@@ -111,28 +117,53 @@ class Vectors:
         3CosAdd: argmax cos(x, b − a + c), Mikolov et al. 2013. 3CosMul: argmax cos(x,b) cos(x,c) / (cos(x,a) + ε) with
         cosines taken to [0, 1], Levy & Goldberg 2014.
         """
-        if method == "3CosAdd":
+        if method.lower() == "3cosadd":
             return self.most_similar([b, c], [a], topn=topn, restrict_vocab=restrict_vocab)
-        if method != "3CosMul":
+        if method.lower() != "3cosmul":
             raise UsageError(f"method = {method!r}, expected '3CosAdd' or '3CosMul'.")
+        return self.most_similar_cosmul([b, c], [a], topn=topn, restrict_vocab=restrict_vocab)
+
+    def most_similar_cosmul(self, positive: Asked | Iterable[Asked] = (), negative: Asked | Iterable[Asked] = (), *,
+                            topn: int = 10, restrict_vocab: int | None = None) -> list[tuple[str, float]]:
+        """The words with the largest Π_positive cos / (Π_negative cos + ε), cosines taken to [0, 1]: 3CosMul."""
         table = self._searched(restrict_vocab)
-        to_a, to_b, to_c = ((1 + search.cosines(table, self.norms, self.unit(word))) / 2 for word in (a, b, c))
-        return self._best(to_b * to_c / (to_a + 0.001), [a, b, c], topn)
+        asked = [[each for each, _ in several(some)] for some in (positive, negative)]
+        above, below = (np.prod([(1 + search.cosines(table, self.norms, self.unit(each))) / 2 for each in some] or
+                                [np.ones(len(table), np.float32)], axis=0) for some in asked)
+        return self._best(above / (below + np.float32(0.001)), asked[0] + asked[1], topn)
 
     def similarity(self, one: Asked, other: Asked) -> float:
         """The cosine of two words."""
         return float(self.unit(one) @ self.unit(other))
 
+    def distance(self, one: Asked, other: Asked) -> float:
+        """1 − the cosine."""
+        return 1 - self.similarity(one, other)
+
+    def n_similarity(self, some: Sequence[str], others: Sequence[str]) -> float:
+        """The cosine of the means of two groups of words."""
+        if not len(some) or not len(others):
+            raise UsageError("n_similarity has a group without words, expected at least 1 in each.")
+        return self.similarity(self[some].mean(0), self[others].mean(0))
+
     def doesnt_match(self, words: Sequence[str]) -> str:
-        """The word that is farthest from the mean of all."""
-        if len(words) < 2:
-            raise UsageError("doesnt_match needs at least 2 words.")
-        units = np.stack([self.unit(word) for word in words])
-        return words[int(np.argmin(units @ units.mean(0)))]
+        """The word that is farthest from the mean of all; words without a vector are left out, and named."""
+        if isinstance(words, str):
+            raise UsageError(f"doesnt_match({words[:20]!r}) is one text, expected a list of words: text.split().")
+        missing = [word for word in words if self.find(word) is None]
+        if missing:
+            log.warning(f"doesnt_match leaves out words that have no vector: {', '.join(missing)}.")
+        known = [word for word in words if word not in missing]
+        if len(known) < 2:
+            raise UsageError(f"doesnt_match has {len(known)} words with a vector, expected at least 2.")
+        units = np.stack([self.unit(word) for word in known])
+        return known[int(np.argmin(units @ units.mean(0)))]
 
     def unit(self, asked: Asked) -> np.ndarray:
         """A word's vector, or a vector, at length 1."""
         vector = (self.vector(asked) if isinstance(asked, str) else np.asarray(asked)).astype(np.float32)
+        if vector.shape != (self.dimension,):
+            raise UsageError(f"a vector of shape {vector.shape}, expected ({self.dimension},) as these vectors have.")
         length = float(np.linalg.norm(vector))
         return vector / length if length else vector
 
@@ -152,16 +183,3 @@ class Vectors:
     def _best(self, scores: np.ndarray, asked: Sequence[Asked], topn: int) -> list[tuple[str, float]]:
         left_out = [self.rows[each] for each in asked if isinstance(each, str) and each in self.rows]
         return [(self.words[row], float(scores[row])) for row in search.largest(scores, topn, left_out)]
-
-
-def several(asked: Asked | Iterable[Asked]) -> list[Asked]:
-    """One word or vector, or several."""
-    if isinstance(asked, str) or (isinstance(asked, np.ndarray) and asked.ndim == 1):
-        return [asked]
-    return list(asked)
-
-
-def _near(word: str, words: Sequence[str]) -> str:
-    """A suggestion from the more frequent words: difflib would take seconds for all."""
-    hint = did_you_mean(word, words[:50_000])
-    return hint if "Did you mean" in hint else ""

@@ -5,7 +5,8 @@ import pytest
 
 from chainrule.errors import UsageError
 from chainrule.vectors import search, sentences
-from chainrule.vectors.store import UnknownWord, Vectors
+from chainrule.vectors.asking import UnknownWord
+from chainrule.vectors.store import Vectors
 
 WORDS = [f"w{i}" for i in range(300)]
 
@@ -62,7 +63,7 @@ def test_the_two_ways_of_analogy_are_their_formulas(vectors, rng_table):
     a, b, c = units[[1, 2, 3]]
     add = units @ (b - a + c)
     mul = (1 + units @ b) / 2 * (1 + units @ c) / 2 / ((1 + units @ a) / 2 + 0.001)
-    for method, scores in (("3CosAdd", add), ("3CosMul", mul)):
+    for method, scores in (("3CosAdd", add), ("3CosMul", mul), ("3cosmul", mul)):
         scores[[1, 2, 3]] = -9
         assert vectors.analogy("w1", "w2", "w3", topn=1, method=method)[0][0] == f"w{scores.argmax()}"
     with pytest.raises(UsageError, match="method = '3CosDiv', expected '3CosAdd' or '3CosMul'"):
@@ -73,6 +74,60 @@ def test_similarity_and_the_odd_one_out():
     vectors = Vectors(["north", "northish", "south"], np.array([[0, 1], [0.1, 1], [0, -3]], np.float32))
     assert vectors.similarity("north", "south") == pytest.approx(-1)
     assert vectors.doesnt_match(["north", "south", "northish"]) == "south"
+
+
+def test_words_without_a_vector_are_left_out_of_the_odd_one_out_and_named(caplog):
+    vectors = Vectors(["north", "northish", "south"], np.array([[0, 1], [0.1, 1], [0, -3]], np.float32))
+    assert vectors.doesnt_match(["north", "yonder", "south", "northish"]) == "south"
+    assert "doesnt_match leaves out words that have no vector: yonder." in caplog.text
+    with pytest.raises(UsageError, match="doesnt_match has 1 words with a vector, expected at least 2"):
+        vectors.doesnt_match(["north", "yonder"])
+    with pytest.raises(UsageError, match="is one text, expected a list of words"):
+        vectors.doesnt_match("north south")
+
+
+def test_what_gensim_has_is_there_by_its_name(vectors, rng_table):
+    keyed = pytest.importorskip("gensim.models").KeyedVectors(7)
+    keyed.add_vectors(WORDS, rng_table)
+    assert list(vectors.index_to_key) == keyed.index_to_key and vectors.key_to_index == keyed.key_to_index
+    assert vectors.vector_size == keyed.vector_size == 7
+    np.testing.assert_allclose(vectors.get_vector("w3", norm=True), keyed.get_vector("w3", norm=True), rtol=1e-6)
+    np.testing.assert_array_equal(vectors.get_vector("w3"), keyed.get_vector("w3"))
+    assert vectors.distance("w1", "w2") == pytest.approx(keyed.distance("w1", "w2"), abs=1e-6)
+    groups = ["w1", "w2"], ["w3", "w4", "w5"]
+    assert vectors.n_similarity(*groups) == pytest.approx(keyed.n_similarity(*groups), abs=1e-6)
+    for ask in (lambda each: each.most_similar(["w1", ("w2", 0.25), ("w3", -2.0)], ["w4"], topn=20),
+                lambda each: each.most_similar_cosmul(positive=["w1", "w2"], negative=["w3"], topn=1),
+                lambda each: each.most_similar_cosmul("w1", topn=20),
+                lambda each: each.most_similar(positive=[rng_table[9]], topn=20, restrict_vocab=100)):
+        assert [word for word, _ in ask(vectors)] == [word for word, _ in ask(keyed)]
+
+
+def test_what_is_no_word_and_no_vector_of_this_size_is_said(vectors):
+    with pytest.raises(UsageError, match="asked for 5, expected a word, a vector, or a list of them"):
+        vectors.most_similar(5)
+    with pytest.raises(UsageError, match=r"a vector of shape \(3,\), expected \(7,\) as these vectors have"):
+        vectors.most_similar(np.ones(3))
+    with pytest.raises(UnknownWord, match="^W7: none of the 300 words that have a vector. Did you mean 'w7'"):
+        vectors["W7"]
+    with pytest.raises(UnknownWord, match="have a vector.$"):
+        vectors["something else"]
+    assert repr(vectors) == "<Vectors of 300 words, 7 numbers each>"
+
+
+def test_subwords_of_a_sentence_are_composed_once_a_word(vectors):
+    """Hashing them is what takes the time."""
+    class Parts:
+        asked: list = []
+
+        def vector(self, word):
+            self.asked.append(word)
+            return np.ones(7, np.float32)
+
+    composing = Vectors(vectors.words, vectors.table, counts=vectors.counts, subwords=Parts())
+    found = sentences.mean(composing, [["new", "w1", "new"], ["new"]])
+    np.testing.assert_allclose(found[0], (2 + vectors["w1"]) / 3, rtol=1e-6)
+    assert Parts.asked == ["new"] and found[1].tolist() == [1] * 7
 
 
 def test_ties_go_to_the_more_frequent_word():

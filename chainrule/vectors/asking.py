@@ -1,0 +1,61 @@
+"""What the store can be asked: words, vectors, and both with weights; and what it says where it has no answer."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Container, Iterable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from chainrule.errors import DataError, UsageError
+
+Asked = str | np.ndarray  # a word, or a vector
+Weighted = Asked | tuple[Asked, float]
+SEARCHED = 50_000  # frequent words among which a misspelled one is looked for: difflib would take seconds for all
+
+
+class UnknownWord(DataError, KeyError):
+    """A word without a vector; also a KeyError, as for a dict."""
+
+    __str__ = Exception.__str__
+
+
+class Subwords(Protocol):
+    """What gives vectors to words that were never seen."""
+
+    def vector(self, word: str) -> np.ndarray | None:
+        """None where the word has no parts that are known."""
+        ...
+
+
+class Index(Protocol):
+    """What finds near rows without looking at all."""
+
+    def nearest(self, aim: np.ndarray, count: int) -> np.ndarray:
+        """Rows of about the `count` vectors of largest cosine with the aim."""
+        ...
+
+
+def several(asked: Weighted | Iterable[Weighted], weight: float = 1.0) -> list[tuple[Asked, float]]:
+    """One word or vector, or several, each with its weight: `"king"`, `["king", ("man", 0.5)]`."""
+    every: Any = [asked] if isinstance(asked, str) or _is_vector(asked) else asked
+    if not isinstance(every, Iterable):
+        raise UsageError(f"asked for {asked!r}, expected a word, a vector, or a list of them.")
+    return [(each[0], weight * float(each[1])) if _is_pair(each) else (each, weight) for each in every]
+
+
+def _is_vector(asked: Any) -> bool:
+    return isinstance(asked, np.ndarray) and asked.ndim == 1
+
+
+def _is_pair(asked: Any) -> bool:
+    return isinstance(asked, tuple) and len(asked) == 2 and isinstance(asked[1], int | float | np.number)
+
+
+def unknown(word: str, words: Sequence[str], known: Container[str]) -> UnknownWord:
+    """With a suggestion: another case of the letters, or the nearest of the more frequent words."""
+    cases = [case for case in (word.lower(), word.capitalize(), word.upper()) if case in known]
+    near = cases or difflib.get_close_matches(word, words[:SEARCHED], n=1, cutoff=0.66 if len(word) < 5 else 0.75)
+    return UnknownWord(f"{word}: none of the {len(words):,} words that have a vector."
+                       + (f" Did you mean {near[0]!r}?" if near else ""))
