@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from chainrule.engine import untaped
 from chainrule.models.engine_stack import EngineStack
+from chainrule.models.windowed import LanguageState, Windowed
 
 SCORED_AT_ONCE = 1 << 22  # logits in memory at a time, when whole texts are scored
 
 
-@dataclass(frozen=True)
-class EngineState:
-    """What has been read: the sublayers' states, the hidden state of the last token, and the tokens of the window."""
-
-    states: tuple[Any, ...]
-    hidden: np.ndarray  # (B, D)
-    ids: np.ndarray  # (B, tokens in the window), <s> included
-
-
-class EngineLanguageModel:
-    """p(w_t | w_<t) = softmax(head(stack(<s> w_<t))).
-
-    Where the context is bounded, texts are read in windows: when one is full, the last half of it begins the next, as
-    in the torch model. A token's window depends on its place alone, so stepping and scoring agree.
-    """
+class EngineLanguageModel(Windowed):
+    """p(w_t | w_<t) = softmax(head(stack(<s> w_<t)))."""
 
     arrays = "numpy"
 
@@ -36,41 +23,14 @@ class EngineLanguageModel:
         self.vocabulary_size = len(stack.embedding.weight.value)
         self.window = stack.shape.context if stack.bounded else None
 
-    def start(self, batch: int) -> EngineState:
-        ids = np.full((batch, 1), self.start_id)
-        return self._read(self.stack.start(batch), ids, ids)
-
-    def log_probs(self, state: EngineState) -> np.ndarray:
+    def log_probs(self, state: LanguageState) -> np.ndarray:
         with untaped():
             return self._log_softmax(state.hidden)
 
-    def advance(self, state: EngineState, ids: np.ndarray) -> EngineState:
-        new = np.asarray(ids)[:, None]
-        if self.window is None:
-            return self._read(state.states, new, new)
-        window = np.concatenate([state.ids, new], axis=1)
-        if window.shape[1] > self.window:
-            window = window[:, self.stride:]
-            return self._read(self.stack.start(len(window)), window, window)
-        return self._read(state.states, new, window)
-
-    def read(self, state: EngineState, ids: np.ndarray) -> EngineState:
-        """Several tokens at once, as many as the window has room for."""
-        ids = np.asarray(ids)
-        while ids.shape[1]:
-            room = ids.shape[1] if self.window is None else self.window - state.ids.shape[1]
-            if room < 1:
-                state, ids = self.advance(state, ids[:, 0]), ids[:, 1:]
-                continue
-            now, ids = ids[:, :room], ids[:, room:]
-            seen = now[:, -1:] if self.window is None else np.concatenate([state.ids, now], axis=1)
-            state = self._read(state.states, now, seen)
-        return state
-
-    def pick(self, state: EngineState, rows: Any) -> EngineState:
+    def pick(self, state: LanguageState, rows: Any) -> LanguageState:
         rows = np.asarray(rows)
-        states = tuple(None if each is None else tuple(array[rows] for array in each) for each in state.states)
-        return EngineState(states, state.hidden[rows], state.ids[rows])
+        states = tuple(None if each is None else tuple(array[rows] for array in each) for each in state.stack)
+        return LanguageState(states, state.hidden[rows], state.ids[rows])
 
     def score(self, ids: np.ndarray) -> np.ndarray:
         ids = np.asarray(ids)
@@ -79,16 +39,22 @@ class EngineLanguageModel:
             return self._scored(text)
         return self._in_windows(text, self.window)
 
-    @property
-    def stride(self) -> int:
-        """By how much the window moves on when it is full."""
-        assert self.window is not None
-        return max(1, self.window // 2)
+    def marks(self, batch: int) -> np.ndarray:
+        return np.full((batch, 1), self.start_id)
 
-    def _read(self, before: tuple[Any, ...], ids: np.ndarray, window: np.ndarray) -> EngineState:
+    def fresh(self, batch: int) -> tuple[Any, ...]:
+        return self.stack.start(batch)
+
+    def taken(self, before: tuple[Any, ...], ids: np.ndarray, window: np.ndarray) -> LanguageState:
         with untaped():
             hidden, after = self.stack(ids, before, window.shape[1] - ids.shape[1])
-        return EngineState(after, hidden.value[:, -1], window)
+        return LanguageState(after, hidden.value[:, -1], window)
+
+    def as_ids(self, ids: Any, like: np.ndarray) -> np.ndarray:
+        return np.asarray(ids)
+
+    def joined(self, before: np.ndarray, ids: np.ndarray) -> np.ndarray:
+        return np.concatenate([before, ids], axis=1)
 
     def _log_softmax(self, hidden: np.ndarray) -> np.ndarray:
         """ln p of every token; <s> begins texts and is in none, so it has no probability."""

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from chainrule.models.stack import Stack, StackState
+from chainrule.models.windowed import LanguageState, Windowed
 from chainrule.parts import state as states
 
 SCORED_AT_ONCE = 1 << 22  # logits in memory at a time, when whole texts are scored
 
 
-@dataclass(frozen=True)
-class LanguageState:
-    """What has been read: the stack's state, the hidden state of the last token, and the tokens of the window."""
-
-    stack: StackState
-    hidden: Tensor  # (B, D)
-    ids: Tensor  # (B, tokens in the window), <s> included
-
-
-class NeuralLanguageModel(nn.Module):
-    """p(w_t | w_<t) = softmax(head(stack(<s> w_<t))).
-
-    Where the context is bounded, texts are read in windows: when one is full, the last half of it begins the next. A
-    token's window depends on its place alone, so stepping and scoring agree.
-    """
+class NeuralLanguageModel(Windowed, nn.Module):
+    """p(w_t | w_<t) = softmax(head(stack(<s> w_<t)))."""
 
     def __init__(self, stack: Stack, start: int):
         super().__init__()
@@ -37,39 +24,8 @@ class NeuralLanguageModel(nn.Module):
         self.window = stack.shape.context if stack.bounded else None
 
     @torch.inference_mode()
-    def start(self, batch: int) -> LanguageState:
-        device = self.stack.embedding.weight.device
-        ids = torch.full((batch, 1), self.start_id, dtype=torch.long, device=device)
-        return self._read(self._fresh(batch), ids, ids)
-
-    @torch.inference_mode()
     def log_probs(self, state: LanguageState) -> Tensor:
         return self._log_softmax(state.hidden)
-
-    @torch.inference_mode()
-    def advance(self, state: LanguageState, ids: Tensor) -> LanguageState:
-        new = ids.to(state.ids)[:, None]
-        window = torch.cat([state.ids, new], dim=1)
-        if self.window is None:
-            return self._read(state.stack, new, window[:, -1:])
-        if window.shape[1] > self.window:  # a full window: its last half begins the next
-            window = window[:, self.stride:]
-            return self._read(self._fresh(len(window)), window, window)
-        return self._read(state.stack, new, window)
-
-    @torch.inference_mode()
-    def read(self, state: LanguageState, ids: Tensor) -> LanguageState:
-        """Several tokens at once, as many as the window has room for; a full one moves on as it does in `advance`."""
-        ids = ids.to(state.ids)
-        while ids.shape[1]:
-            room = ids.shape[1] if self.window is None else self.window - state.ids.shape[1]
-            if room < 1:
-                state, ids = self.advance(state, ids[:, 0]), ids[:, 1:]
-                continue
-            now, ids = ids[:, :room], ids[:, room:]
-            seen = now[:, -1:] if self.window is None else torch.cat([state.ids, now], dim=1)
-            state = self._read(state.stack, now, seen)
-        return state
 
     @torch.inference_mode()
     def pick(self, state: LanguageState, rows: Any) -> LanguageState:
@@ -83,19 +39,24 @@ class NeuralLanguageModel(nn.Module):
             return self._scored(text[:, :-1], text[:, 1:])
         return self._in_windows(text)
 
-    @property
-    def stride(self) -> int:
-        """By how much the window moves on when it is full."""
-        assert self.window is not None
-        return max(1, self.window // 2)
+    def marks(self, batch: int) -> Tensor:
+        return torch.full((batch, 1), self.start_id, dtype=torch.long, device=self.stack.embedding.weight.device)
 
-    def _fresh(self, batch: int) -> StackState:
+    @torch.inference_mode()
+    def fresh(self, batch: int) -> StackState:
         return self.stack.start(batch, min(self.window or 1, 64))
 
-    def _read(self, before: StackState, ids: Tensor, window: Tensor) -> LanguageState:
+    @torch.inference_mode()
+    def taken(self, before: StackState, ids: Tensor, window: Tensor) -> LanguageState:
         hidden, after = self.stack(ids, before)
         assert after is not None
         return LanguageState(after, hidden[:, -1], window)
+
+    def as_ids(self, ids: Tensor, like: Tensor) -> Tensor:
+        return ids.to(like)
+
+    def joined(self, before: Tensor, ids: Tensor) -> Tensor:
+        return torch.cat([before, ids], dim=1)
 
     def _log_softmax(self, hidden: Tensor) -> Tensor:
         """ln p of every token; <s> begins texts and is in none, so it has no probability."""
