@@ -64,7 +64,7 @@ def numbered(ids: np.ndarray, tokenizer: Tokenizer) -> Text:
     row_of[rows] = np.arange(len(rows))
     row_of[tokenizer.end] = UNIT_ENDS
     counts = np.zeros(tokenizer.vocabulary_size, np.int64)
-    for piece in np.array_split(ids, max(1, len(ids) >> 24)):  # a memory map stays one
+    for piece in np.array_split(ids, max(1, len(ids) >> 20)):  # each becomes eight bytes an id
         counts += np.bincount(piece, minlength=tokenizer.vocabulary_size)
     return Text(ids, tokenizer, row_of, counts[rows])
 
