@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from chainrule.errors import UsageError, did_you_mean
 from chainrule.problems import Path, Problem, Problems, dotted
+from chainrule.registry import names, options
 from chainrule.schema import OneOf, PartOf
 from chainrule.strict_yaml import YamlError, load_yaml
 
@@ -58,7 +59,7 @@ def parse_overrides(texts: Sequence[str]) -> list[Override]:
 
 def apply_overrides(data: dict[str, Any], schema: type[BaseModel], overrides: Sequence[Override]) -> list[Problem]:
     """Changes `data` in place; a part that gets another name loses the options of the old one."""
-    unknown = {path: unknown_path(schema, path) for path, _ in overrides}
+    unknown = {path: unknown_path(schema, path, data) for path, _ in overrides}
     known = [(path, value) for path, value in overrides if unknown[path] is None]
     for path, value in sorted(known, key=lambda each: not _chooses(schema, each[0])):  # names before their options
         _put(data, schema, path, value)
@@ -79,14 +80,18 @@ def _is_one_of(schema: type[BaseModel], path: Path) -> bool:
     return any(isinstance(mark, OneOf) for mark in _marks(schema, path))
 
 
-def unknown_path(schema: type[BaseModel], path: Path) -> Problem | None:
-    """A problem with a suggestion where the schema has no such place; a part's options are checked with the part."""
+def unknown_path(schema: type[BaseModel], path: Path, data: dict[str, Any] | None = None) -> Problem | None:
+    """A problem with a suggestion where the schema has no such place; a part's options are checked with the part.
+
+    `data` is the recipe: the options of the parts that it names are suggested too.
+    """
     fields: type[BaseModel] | None = schema
     for depth, step in enumerate(path):
         if fields is None:
             return Problem(path, f"no option {{}}: {dotted(path[:depth])} has no options of its own.")
         if step not in fields.model_fields:
             elsewhere = [place for place in _places(schema) if place.endswith(f".{path[-1]}")]
+            elsewhere += _of_parts(schema, str(path[-1]), data or {})
             return Problem(path, f"no option {{}}.{did_you_mean(str(step), fields.model_fields)}" if not elsewhere else
                            f"no option {{}}. Did you mean {elsewhere[0]!r}?")
         if kind_of(schema, path[:depth + 1]):
@@ -101,6 +106,19 @@ def _places(schema: type[BaseModel], prefix: str = "") -> Iterator[str]:
         yield prefix + name
         for inner in _models(field.annotation):
             yield from _places(inner, f"{prefix}{name}.")
+
+
+def _of_parts(schema: type[BaseModel], option: str, data: dict[str, Any]) -> list[str]:
+    """The places of such an option in the parts that a recipe names: `tokenizer.min_count`."""
+    found = []
+    for place in _places(schema):
+        kind, here = kind_of(schema, tuple(place.split("."))), data
+        for step in place.split("."):
+            here = here.get(step, {}) if isinstance(here, dict) else {}
+        name = _name(here)
+        if kind and name in names(kind) and option in options(kind, name):
+            found.append(f"{place}.{option}")
+    return found
 
 
 def kind_of(schema: type[BaseModel], path: Path) -> str | None:

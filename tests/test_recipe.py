@@ -114,6 +114,13 @@ def test_an_option_in_the_wrong_place_is_found():
     assert problems("model.blank_lines=keep") == ["no option model.blank_lines. Did you mean 'text.blank_lines'?"]
 
 
+def test_an_option_of_a_part_is_found_where_the_recipe_names_the_part():
+    for change, place in (("min_count=2", "tokenizer.min_count"), ("negative=9", "model.method.negative"),
+                         ("training.ns_exponent=1", "model.method.ns_exponent")):
+        with pytest.raises(Problems, match=f"^no option {change.partition('=')[0]}. Did you mean '{place}'"):
+            load_recipe("skipgram", [change])
+
+
 def test_an_unknown_family_does_not_hide_other_mistakes():
     assert problems("tokenizer=wrds", "seed=-1", family="unigram") == [
         "no family named 'unigram'. Did you mean 'unigrams'?", "no tokenizer named 'wrds'. Did you mean 'words'?",

@@ -20,8 +20,12 @@ def show_map(what: Sequence[str], *, words: int, method: str | None, out: Path |
         raise UsageError(f"--out = {str(out)!r}, expected a name that ends in .html.")
     from chainrule.inspection.wordmap import word_map
 
-    found = word_map(what[0], words=words, method=method) | {"run": what[0]}
     page = out if out is not None or json else DEFAULT
+    if page is not None:
+        from chainrule.pages.page import check_built
+
+        check_built()  # before minutes of placing
+    found = word_map(what[0], words=words, method=method) | {"run": what[0]}
     if page is not None:
         from chainrule.pages.page import write_page
 

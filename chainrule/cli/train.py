@@ -25,6 +25,9 @@ def train(
 
         chainrule train ngram --data pydoc --out runs/pydoc
         chainrule train ngram --data corpus/ --out runs/chars model.order=8 tokenizer.name=characters
+        chainrule train skipgram --data corpus/ --out runs/vectors model.dimension=200 tokenizer.min_count=10
+
+    `chainrule recipes NAME` shows every option that a recipe has.
     """
     from chainrule.cli.stepping import shown_steps
     from chainrule.errors import UsageError

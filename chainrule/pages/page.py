@@ -75,5 +75,11 @@ def built(name: str) -> str:
     return file.read_text(encoding="utf-8")
 
 
+def check_built() -> None:
+    """Refuses early, before what is to be drawn has taken its time."""
+    for name in ("page.js", "page.css"):
+        built(name)
+
+
 def _text(text: str) -> str:
     return escape(text.encode("utf-8", "replace").decode("utf-8"))

@@ -99,3 +99,11 @@ def test_the_command_prints_json_without_a_page(run, capsys, tmp_path, monkeypat
 def test_options_that_do_nothing_are_refused(run, capsys, args, message):
     code, out, err = said(capsys, run.path, *args)
     assert code == 2 and not out and message in err and err.count("\n") == 1
+
+
+def test_a_page_that_cannot_be_drawn_is_told_before_words_are_placed(run, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("chainrule.pages.page.files", lambda package: tmp_path)
+    monkeypatch.setattr("chainrule.inspection.wordmap.word_map", lambda *given, **how: pytest.fail("words were placed"))
+    code, _, err = said(capsys, run.path, "--map")
+    assert code == 1 and "the scripts of the pages are not built" in err

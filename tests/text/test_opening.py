@@ -3,7 +3,7 @@
 import pytest
 from texts import corpus_of, text_of
 
-from chainrule.errors import DataError
+from chainrule.errors import DataError, UsageError
 from chainrule.text.corpora import open_corpus
 from chainrule.text.options import TextOptions
 
@@ -123,3 +123,10 @@ def test_a_binary_file_is_refused(errors):
 
 def test_a_few_control_bytes_are_text():
     assert text_of(corpus_of(b"a\0b\x01 c\n" * 3)) == b"a\0b\x01 c\n" * 3
+
+
+def test_standard_input_and_lists_of_words_are_refused_with_what_to_do():
+    with pytest.raises(DataError, match="^-: standard input, expected a file, since text is read more than once"):
+        open_corpus("-")
+    with pytest.raises(UsageError, match="the text is .'a', 'b'., expected a path, .* Write sentences to a file"):
+        open_corpus([["a", "b"]])

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from chainrule.errors import DataError, did_you_mean
+from chainrule.errors import DataError, UsageError, did_you_mean
 from chainrule.text.corpora.builtin import BUILTINS
 from chainrule.text.corpora.corpus import CHUNK, Chunk
 from chainrule.text.corpora.formats import FORMATS, FileSource, Source, format_of
@@ -63,6 +63,12 @@ def open_corpus(spec: str | Path | Sequence[str | Path], options: TextOptions | 
 
 
 def _sources(spec: str | Path) -> list[Source]:
+    if not isinstance(spec, str | Path):
+        raise UsageError(f"the text is {str(spec)[:40]}, expected a path, a glob, a folder or a built-in's name. Write "
+                         "sentences to a file, one a line.")
+    if spec == "-":
+        raise DataError("-: standard input, expected a file, since text is read more than once. Save it in a file "
+                        "first.")
     path = Path(spec).expanduser()
     with readable(path):
         if path.is_dir() and str(spec):
