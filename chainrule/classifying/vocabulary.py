@@ -5,25 +5,26 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 
 from chainrule.classifying.features import NO_ROW, Bags, Features, Shape, empty_bags, raw_bags, resolve_rows
-from chainrule.classifying.spelling import Numbered, Words, blocks, numbered
+from chainrule.classifying.plain import words_of
+from chainrule.classifying.spelling import END, Numbered, Words, blocks, numbered
 
 Read = tuple[Numbered, np.ndarray, Bags]  # the words of a block, how often each occurs, and its texts
 MARKS = (b"<unk>", b"<s>")  # of the tokenizer: never words
 
 
-def learn_features(texts: Iterable[bytes], shape: Shape, *, min_count: int, size: int | None, threads: int = 1
-                   ) -> tuple[Features, Bags, int]:
+def learn_features(texts: Iterable[bytes], shape: Shape, *, min_count: int, size: int | None, threads: int = 1,
+                   more: Sequence[bytes] = ()) -> tuple[Features, Bags, int]:
     """The features of training texts, their bags, and how many words there are; words by falling frequency.
 
-    Texts are read once and not kept. Buckets get their rows in the order in which texts need them. The number of
-    threads changes nothing.
+    Words of `more` that no text has come behind the others. Texts are read once and not kept. Buckets get their rows in
+    the order in which texts need them. The number of threads changes nothing.
     """
     table, counts, store = Words(), np.zeros(0, np.int64), _Store()
     for block, occur, raw in _read(texts, shape, threads):
@@ -36,9 +37,12 @@ def learn_features(texts: Iterable[bytes], shape: Shape, *, min_count: int, size
     rows[kept] = np.arange(1, 1 + len(kept))
     rows[0] = 0
     words = table.spelling(kept)
+    if more:
+        there = {END, *MARKS, *words}
+        words += [word for word in dict.fromkeys(more) if word not in there and words_of(word) == [word]]
     del table
     row_of_bucket = np.full(shape.hashed, NO_ROW, np.int32)
-    bags = store.resolved(rows, row_of_bucket, 1 + len(kept))
+    bags = store.resolved(rows, row_of_bucket, 1 + len(words))
     used = np.flatnonzero(row_of_bucket >= 0)
     used = used[np.argsort(row_of_bucket[used])]
     _give_back()

@@ -35,7 +35,10 @@ def import_(
 
 def _show(report: dict[str, Any]) -> None:
     from chainrule.cli.console import table
+    from chainrule.registry import find
 
     table(["", ""], [(key, " ".join(f"{v:,}" for v in value) if isinstance(value, list) else value)
                      for key, value in report.items()])
-    print(f"\nsaved in {report['run']}. Next:\n  chainrule evaluate {report['run']} --data SPEC")
+    print(f"\nsaved in {report['run']}. Next:")
+    for use in getattr(find("families", report["family"]), "uses", ("evaluate {run} --data SPEC",)):
+        print(f"  chainrule {use.format(run=report['run'])}")

@@ -22,8 +22,9 @@ from chainrule.classifying.validating import Validation
 from chainrule.classifying.vocabulary import learn_features
 from chainrule.errors import OptionError
 from chainrule.jobs import Job, Trained
+from chainrule.protocols import WordVectors
 from chainrule.registry import part
-from chainrule.runs import LoadedRun, save_run
+from chainrule.runs import LoadedRun, load, save_run
 from chainrule.storage.tensors import open_tensors, save_tensors
 from chainrule.text.corpora import open_corpus
 from chainrule.text.options import Column
@@ -67,6 +68,7 @@ class TextClassifierFamily:
         loss: Literal["softmax", "hierarchical_softmax", "one_vs_all", "negative_sampling"] = "softmax"
         negative: int = Field(default=5, ge=1)  # labels drawn for each text by negative_sampling
         labels: Labels = Labels()
+        vectors: str | None = None  # a run of word vectors to begin with
         quantized: bool = False  # set by chainrule quantize
 
         @field_validator("loss", mode="before")
@@ -92,13 +94,17 @@ class TextClassifierFamily:
         plan = Plan(dimension=recipe.model.dimension, epochs=options.epochs, alpha=options.lr,
                     threads=options.threads or cores(), seed=recipe.seed, show=job.show)
         with job.timed("reading"):
+            known = None if recipe.model.vectors is None else _vectors(recipe.model.vectors, plan.dimension)
             gathered = Gathered()
             features, bags, words = learn_features(
                 gathered.texts(_labeled(job.corpus, recipe)), shape, min_count=recipe.tokenizer["min_count"],
-                size=recipe.tokenizer["size"], threads=plan.threads)
+                size=recipe.tokenizer["size"], threads=plan.threads,
+                more=[] if known is None else [word.encode() for word in known.words])
             labels, targets = gathered.finished(job.corpus.name)  # type: ignore[union-attr]
         with job.timed("training"):
             inputs, outputs = fresh(features.rows, len(labels) - (loss == "hierarchical_softmax"), plan)
+            if known is not None:
+                _begin_with(known, features, inputs[:, : plan.dimension])
             model = TextClassifier(labels, features, inputs[:, : plan.dimension], outputs[:, : plan.dimension], loss,
                                    targets.tree(loss))
             validation = None if job.valid is None else Validation(
@@ -171,6 +177,24 @@ def _checked(job: Job) -> Shape:
     if options.max_n and not 1 <= options.min_n <= options.max_n:
         raise OptionError("model.min_n", options.min_n, f"1 to model.max_n, {options.max_n}")
     return Shape(options.word_ngrams, options.min_n, options.max_n, options.bucket)
+
+
+def _vectors(path: str, dimension: int) -> Any:
+    """Word vectors as a beginning: Joulin et al. 2016 call them pretrained."""
+    if not Path(path).is_dir():
+        raise OptionError("model.vectors", path, "a run of word vectors",
+                          "Make one of a file: chainrule import FILE --out RUN.")
+    found: Any = load(path).offering(WordVectors, "model.vectors")
+    if found.dimension != dimension:
+        raise OptionError("model.dimension", dimension, f"{found.dimension}, as the vectors of {path}")
+    return found
+
+
+def _begin_with(known: Any, features: Features, inputs: np.ndarray) -> None:
+    """The rows of words that have a vector already are that vector."""
+    for row, word in enumerate(features.words, start=1):
+        if (place := known.rows.get(word.decode())) is not None:
+            inputs[row] = known.table[place]
 
 
 def _labeled(corpus: Any, recipe: Any) -> Iterator[Example]:

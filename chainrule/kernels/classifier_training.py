@@ -93,12 +93,7 @@ def learn_texts(inputs, outputs, starts, members, weights, sizes, label_starts, 
                 wanted = ONE - np.float32(path_codes[n])
                 correct(outputs, node, hidden, step * (wanted - logistic(product(outputs, node, hidden))), change)
         elif loss == NOISE:
-            correct(outputs, label, hidden, step * (ONE - logistic(product(outputs, label, hidden))), change)
-            for _ in range(negative):
-                other = label
-                while other == label:
-                    other = draw(noise, state)
-                correct(outputs, other, hidden, -step * logistic(product(outputs, other, hidden)), change)
+            against_noise(outputs, label, hidden, step, noise, negative, state, change)
         else:
             for c in range(classes):
                 wanted = ZERO
@@ -114,6 +109,17 @@ def learn_texts(inputs, outputs, starts, members, weights, sizes, label_starts, 
             for d in range(width):
                 inputs[row, d] += weight * change[d]
     return done
+
+
+@njit(cache=True, nogil=True)
+def against_noise(outputs, label, hidden, step, noise, negative, state, change):
+    """The label is wanted, and `negative` others, drawn at random, are not."""
+    correct(outputs, label, hidden, step * (ONE - logistic(product(outputs, label, hidden))), change)
+    for _ in range(negative):
+        other = np.int64(label)
+        while other == label:
+            other = draw(noise, state)
+        correct(outputs, other, hidden, -step * logistic(product(outputs, other, hidden)), change)
 
 
 @njit(cache=True, nogil=True)

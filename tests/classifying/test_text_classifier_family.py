@@ -225,3 +225,33 @@ def test_ctrl_c_ends_all_threads(threads):
     with pytest.raises(KeyboardInterrupt):
         learn(bags, targets, plan, "softmax", *fresh(4, 2, plan))
     assert pressed
+
+
+def test_word_vectors_are_a_beginning_and_words_that_no_text_has_keep_theirs(kinds_folder, tmp_path):
+    """With them, a beast that training never saw is told from its neighbors; without, it is not."""
+    words = {"horse": (3, 0), "dog": (3, 0), "cat": (3, 0), "cow": (3, 0), "zebra": (3, 0), "hammer": (0, 3),
+             "saw": (0, 3), "knife": (0, 3), "axe": (0, 3), "chisel": (0, 3), "</s>": (9, 9)}
+    (tmp_path / "start.vec").write_text(f"{len(words)} 2\n" + "".join(
+        f"{word} {x} {y}\n" for word, (x, y) in words.items()))
+    chainrule.import_model(tmp_path / "start.vec", tmp_path / "start")
+    how = ["model.dimension=2", f"model.vectors={tmp_path / 'start'}", "training.threads=1", "model.word_ngrams=2"]
+    chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "still",
+                    overrides=[*how, "training.lr=1e-9"])
+    model = chainrule.load(tmp_path / "still").model
+    assert {"zebra", "chisel"} <= {word.decode() for word in model.features.words}
+    for word in ("horse", "zebra", "axe"):
+        np.testing.assert_allclose(model.inputs[model.features.row_of[word.encode()]], words[word], atol=1e-6)
+    assert np.abs(model.inputs[0]).max() <= 0.5  # </s> has no vector from there
+    chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "run",
+                    overrides=[*how, "training.lr=0.5"])
+    best = chainrule.predict(tmp_path / "run", ["zebra", "chisel"])
+    assert [row[0][0] for row in best] == ["beast", "tool"]
+    with pytest.raises(OptionError, match="model.dimension = 3, expected 2, as the vectors of"):
+        chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "no",
+                        overrides=[*how, "model.dimension=3"])
+    with pytest.raises(OptionError, match="expected a run of word vectors. Make one of a file: chainrule import"):
+        chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "no",
+                        overrides=[f"model.vectors={tmp_path / 'start.vec'}"])
+    with pytest.raises(UsageError, match="holds a text classifier; model.vectors needs word vectors"):
+        chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "no",
+                        overrides=[f"model.vectors={tmp_path / 'run'}"])
