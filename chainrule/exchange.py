@@ -72,6 +72,8 @@ def _read() -> list[str]:
 
 
 def _recognized(path: Path) -> str:
+    if not path.stat().st_size:
+        raise DataError(f"{path}: there is nothing in it, expected a model. It may have been cut.")
     for name in _read():
         form: Any = find(KIND, name)
         if form.recognizes(path):

@@ -59,7 +59,8 @@ def explained(error: BaseException) -> tuple[int, str]:
         case ChainruleError():
             return 1, str(error)
         case MemoryError():
-            return 1, "out of memory. Try less text, a lower model.order, or a bound such as model.memory=500M."
+            return 1, ("out of memory. Try less text, a smaller model (model.order, model.dimension, model.width), or "
+                       "a bound such as model.memory=500M.")
         case BrokenPipeError():
             return 1, ""
         case OSError():

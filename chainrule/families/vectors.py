@@ -18,6 +18,7 @@ from chainrule.recipe import Recipe
 from chainrule.registry import build, part
 from chainrule.runs import LoadedRun, load
 from chainrule.schema import PartOf
+from chainrule.storage.environment import memory
 from chainrule.storage.tensors import open_tensors, save_tensors
 from chainrule.threads import cores
 from chainrule.vectors.continuing import by_new_rows, check_same, joined_text
@@ -28,6 +29,7 @@ from chainrule.vectors.store import Vectors
 from chainrule.vectors.text import Source, Text, checked
 
 WEIGHTS, METHODS = "model.safetensors", "vectors/methods"
+TABLES = 2  # that every method needs at least: the vectors, and what they are trained against
 frozen = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 log = logging.getLogger("chainrule")
 
@@ -84,6 +86,7 @@ class VectorsFamily:
             earlier = _earlier(recipe, method)
             text = _read(source, method, recipe, earlier)
         before = None if earlier is None else by_new_rows(_tensors(earlier.path), earlier.tokenizer, text)
+        _check_room(text.vocabulary_size, plan.dimension)
         with job.timed("training"):
             learned = method.learn(text, plan, before)
         _check_finite(learned.tensors["vectors"], plan)
@@ -103,6 +106,14 @@ class VectorsFamily:
         from chainrule.vectors.evaluating import evaluate
 
         return evaluate(run.model, [data] if isinstance(data, str | Path) else list(data))
+
+
+def _check_room(words: int, dimension: int) -> None:
+    """Refuses tables that are more than all memory of the machine: filling it would end other programs too."""
+    most = memory() // (4 * TABLES * words)
+    if dimension > most:
+        raise OptionError("model.dimension", dimension, f"at most {most:,} for {words:,} words", "This machine has "
+                          f"{memory() / 1e9:,.0f} GB of memory. Or raise tokenizer.min_count, for fewer words.")
 
 
 def _check_finite(vectors: np.ndarray, plan: Plan) -> None:

@@ -24,7 +24,8 @@ def guarded(code, **options):
 @pytest.mark.parametrize(("code", "exit_code", "line"), [
     ("raise DataError('a.txt, line 3: bad byte.')", 1, "a.txt, line 3: bad byte."),
     ("raise OptionError('model.order', 0, 'at least 1')", 2, "model.order = 0, expected at least 1."),
-    ("bytearray(2**60)", 1, "out of memory. Try less text, a lower model.order, or a bound such as model.memory=500M."),
+    ("bytearray(2**60)", 1, "out of memory. Try less text, a smaller model (model.order, model.dimension, "
+     "model.width), or a bound such as model.memory=500M."),
     ("open('/dev/full', 'w').write('x' * 10**6)", 1, "no space left on the disk. Free some, or write somewhere else."),
     ("raise OSError(errno.ENOSPC, 'full', 'a/b')", 1,
      "a/b: no space left on the disk. Free some, or write somewhere else."),

@@ -77,3 +77,15 @@ def test_text_without_vectors_is_in_no_known_format(tmp_path):
     (tmp_path / "text.txt").write_text("the cat sat on the mat\n")
     with pytest.raises(ChainruleError, match="in none of the known formats"):
         import_model(tmp_path / "text.txt", tmp_path / "run")
+
+
+def test_an_empty_file_is_said_to_be_empty(tmp_path):
+    (tmp_path / "file.vec").write_bytes(b"")
+    with pytest.raises(ChainruleError, match="file.vec: there is nothing in it, expected a model"):
+        import_model(tmp_path / "file.vec", tmp_path / "run")
+
+
+def test_a_mark_before_the_first_line_is_passed_over(tmp_path):
+    (tmp_path / "file.vec").write_bytes(b"\xef\xbb\xbf2 3\na 1 2 3\nb 4 5 6\n")
+    assert import_model(tmp_path / "file.vec", tmp_path / "run")["dimension"] == 3
+    assert chainrule.load(tmp_path / "run").vectors["b"].tolist() == [4, 5, 6]

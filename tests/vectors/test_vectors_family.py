@@ -114,6 +114,11 @@ def test_another_tokenizer_or_other_buckets_do_not_go_on(kinds, tmp_path):
         chainrule.train("fasttext", kinds, tmp_path / "x", overrides=[*how, start, "model.method.bucket=200"])
 
 
+def test_more_numbers_than_the_machine_has_memory_for_are_refused(kinds, tmp_path):
+    with pytest.raises(OptionError, match=r"model.dimension = 10{12}, expected at most [\d,]+ for 22 words. This"):
+        chainrule.train("cbow", kinds, tmp_path / "run", overrides=[*QUICK, "model.dimension=1000000000000"])
+
+
 def test_vectors_that_ran_away_are_not_saved(kinds, tmp_path):
     with pytest.raises(OptionError, match="training.alpha = 1e.30, expected a smaller step"):
         chainrule.train("skipgram", kinds, tmp_path / "run", overrides=[*QUICK, "training.alpha=1e30"])

@@ -43,8 +43,8 @@ def read_text(path: Path, *, header: bool) -> Table:
 
 
 def header_of(line: bytes) -> tuple[int, int] | None:
-    """`words numbers`, where a line is word2vec's first."""
-    fields = line.split()
+    """`words numbers`, where a line is word2vec's first; the mark that some editors put before it is passed over."""
+    fields = line.removeprefix(b"\xef\xbb\xbf").split()
     if len(fields) == 2 and all(field.isdigit() for field in fields):
         return int(fields[0]), int(fields[1])
     return None
