@@ -1,4 +1,4 @@
-"""The buckets of many words' character n-grams; equals chainrule.vectors.subwords.buckets, word by word."""
+"""The buckets of many words' character n-grams, as chainrule.vectors.subwords.buckets has them, and means over rows."""
 
 from __future__ import annotations
 
@@ -39,3 +39,17 @@ def absorb(h, byte):
     """One byte of FNV-1a, as a signed one."""
     wide = np.uint32(byte) if byte < 128 else np.uint32(byte) | np.uint32(0xFFFFFF00)
     return np.uint32((h ^ wide) * np.uint32(16777619))
+
+
+@njit(cache=True, nogil=True)
+def mean_rows(table, starts, members, out):
+    """out[w] = the mean of the rows members[starts[w]:starts[w + 1]]; rows of any width, not only whole cache lines."""
+    for word in range(len(out)):
+        first, last = starts[word], starts[word + 1]
+        for d in range(out.shape[1]):
+            out[word, d] = 0
+        for m in range(first, last):
+            for d in range(out.shape[1]):
+                out[word, d] += table[members[m], d]
+        for d in range(out.shape[1]):
+            out[word, d] /= np.float32(last - first)

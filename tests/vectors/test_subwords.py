@@ -6,7 +6,9 @@ from small_text import BEASTS
 
 import chainrule
 from chainrule.errors import DataError
+from chainrule.vectors.methods.fasttext import means
 from chainrule.vectors.subwords import all_buckets, bags_of, buckets, fnv1a, grams
+from chainrule.vectors.windows import Bags
 
 SPELLINGS = ["king", "a", "naïve", "日本語", "où", "don't", "Ω", ""]
 
@@ -80,3 +82,12 @@ def test_an_unseen_word_is_the_sum_of_its_grams_over_their_number(trained):
 def test_a_word_without_grams_is_an_error(trained):
     with pytest.raises(DataError, match="^: none of the 22 words that have a vector"):
         trained.vectors[""]
+
+
+@pytest.mark.parametrize("width", [1, 9, 16, 20])
+def test_means_are_right_for_any_width(width):
+    """Files of other programs have rows that are no whole cache lines."""
+    table = np.random.default_rng(0).normal(size=(6, width)).astype(np.float32)
+    bags = Bags(np.array([0, 1, 6, 8]), np.array([2, 0, 1, 2, 3, 4, 5, 5], np.int32), 6)
+    wanted = [table[2], table[:5].mean(0), table[5]]
+    np.testing.assert_allclose(means(bags, table, 3), wanted, rtol=1e-5, atol=1e-6)
