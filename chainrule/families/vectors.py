@@ -155,6 +155,8 @@ def _read(source: Source, method: Any, recipe: Any, earlier: LoadedRun | None) -
             raise DataError(f"{source.corpus.name}: none of its words is in the vocabulary.")
         return text
     text = method.read(source)
+    if options.phrases.passes and options.method["name"] == "node2vec":
+        raise OptionError("model.phrases.passes", options.phrases.passes, "0 for a graph", "Nodes are not joined.")
     for number in range(options.phrases.passes):
         text, found = join_phrases(text, threshold=options.phrases.threshold, discount=options.phrases.discount,
                                    min_count=recipe.tokenizer.get("min_count", 1))

@@ -60,6 +60,12 @@ def test_names_may_have_spaces_between_tabs_or_commas(tmp_path):
         graph(tmp_path, ",b\n")
 
 
+def test_nodes_are_not_joined_to_phrases(tmp_path):
+    (tmp_path / "some.edgelist").write_text("a b\nb c\n")
+    with pytest.raises(OptionError, match="model.phrases.passes = 1, expected 0 for a graph"):
+        chainrule.train("node2vec", tmp_path / "some.edgelist", tmp_path / "run", overrides=["model.phrases.passes=1"])
+
+
 @pytest.mark.parametrize("option", ["p=.nan", "p=.inf", "q=.nan", "q=0"])
 def test_walks_without_end_are_refused(option, tmp_path):
     (tmp_path / "some.edgelist").write_text("a b\nb c\n")
