@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numba import njit
 
 from chainrule.counting.arpa.numbers import POWERS
 from chainrule.counting.arpa.parse import Lookup, Rows, parse_plainly
 from chainrule.counting.arpa.trie import Keyed
+from chainrule.kernels.compiled import kernel
 
 MOST_DIGITS = 15  # with at most 15 digits and 10^±22 a float64 division or product is rounded once, as float() rounds
 TAB, LINE, RETURN, SPACE, PLUS, MINUS, POINT, DIGIT, EXPONENT, CAPITAL_E = (ord(c) for c in "\t\n\r +-.0eE")
@@ -42,7 +42,7 @@ def search(level: Keyed, contexts: np.ndarray, words: np.ndarray, vocabulary_siz
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _search(keys, starts, contexts, words, vocabulary_size, found):
     for i in range(len(contexts)):
         found[i] = -1
@@ -58,7 +58,7 @@ def _search(keys, starts, contexts, words, vocabulary_size, found):
                 found[i] = low
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _hash(data, low, high):
     """FNV-1a, then mixed so that its low bits depend on all bytes."""
     value = np.uint64(14695981039346656037)
@@ -67,7 +67,7 @@ def _hash(data, low, high):
     return value ^ (value >> np.uint64(32))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _hashed(spelled, ends, size):
     """Open addressing; −1 is an empty slot."""
     slots = np.full(size, -1, np.int32)
@@ -81,7 +81,7 @@ def _hashed(spelled, ends, size):
     return slots
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _find(data, low, high, vocabulary):
     """The id of the word, −1 if it is not in the vocabulary."""
     spelled, ends, ids, slots = vocabulary
@@ -99,7 +99,7 @@ def _find(data, low, high, vocabulary):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _parse(data, top, vocabulary, ids, log_probs, backoffs):
     """Fills the arrays; False where a line is not `number words… [number]` in the most usual form."""
     at = 0
@@ -129,7 +129,7 @@ def _parse(data, top, vocabulary, ids, log_probs, backoffs):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _number(data, at):
     """The position after a decimal number and its value; NaN where it is none, or one that needs more care."""
     negative = data[at] == MINUS
@@ -154,7 +154,7 @@ def _number(data, at):
     return at, -value if negative else value
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _exponent(data, at):
     negative = data[at] == MINUS
     if negative or data[at] == PLUS:

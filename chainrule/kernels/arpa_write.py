@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 
 from chainrule.counting.arpa.numbers import LN10, LOG10_E, POWERS, TINY, ZERO
+from chainrule.kernels.compiled import kernel
 from chainrule.threads import frozen
 
 NUMBER = 16  # bytes at most: a sign, nine digits, a point and e-10, or 0.000 before the digits
@@ -31,7 +31,7 @@ class FastLines:
         return place[:size].tobytes()
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _lines(ids, spelled, ends, log_probs, backoffs, with_backoffs, place):
     at = 0
     for row in range(len(ids)):
@@ -52,7 +52,7 @@ def _lines(ids, spelled, ends, log_probs, backoffs, with_backoffs, place):
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _number(natural, place, at):
     """Writes what `"%.9g" % to_decimal(natural)` gives; the position after it."""
     size = abs(np.float64(natural)) * LOG10_E
@@ -69,7 +69,7 @@ def _number(natural, place, at):
     return _digits(mantissa, places, place, at)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _shortest(size, natural):
     """size ≈ mantissa / 10^places, with as few digits as give `natural` again."""
     below = 0
@@ -88,7 +88,7 @@ def _shortest(size, natural):
     return mantissa, places
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _digits(mantissa, places, place, at):
     """0.00123 as it is, 0.0000123 as 1.23e-05: like %g."""
     count, rest = 1, mantissa // 10
@@ -104,7 +104,7 @@ def _digits(mantissa, places, place, at):
     return _fixed(mantissa, places, max(count, places + 1), place, at)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _fixed(mantissa, places, count, place, at):
     """`count` digits, with the point before the last `places` of them."""
     end = at + count + (places > 0)

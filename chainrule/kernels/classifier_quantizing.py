@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from chainrule.kernels.compiled import kernel
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def nearest(points, centers):
     """(N,) the number of the nearest of the centers, which are columns: the inner loop runs over them."""
     found = np.empty(len(points), np.uint8)
@@ -27,7 +28,7 @@ def nearest(points, centers):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def spread(points, count, shares):
     """(d, count) first centers, each a point, drawn with chances ∝ its squared distance from those before.
 
@@ -54,7 +55,7 @@ def spread(points, count, shares):
     return centers
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def cluster(points, centers, rounds):
     """Lloyd's k-means; a center that nobody is nearest to stays where it was."""
     for _ in range(rounds):

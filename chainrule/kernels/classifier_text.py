@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from chainrule.kernels.compiled import kernel
 from chainrule.kernels.vectors_subwords import absorb
 
 LINE, END = 10, 0  # the byte that ends a text, and the number of the word that stands for it
@@ -13,7 +13,7 @@ SCATTER = np.uint64(0x9E3779B97F4A7C15)
 MOST = np.uint8(255)  # of one feature in a member; what is more gets a further one
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def number_words(data, size, spaces, numbers, ends, slots, firsts, hashes):
     """Gives each different word a number, from 1, in order of appearance, and 0 to </s>, which ends each text.
 
@@ -54,7 +54,7 @@ def number_words(data, size, spaces, numbers, ends, slots, firsts, hashes):
     return np.int64(different)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def same(data, low, high, h, known, places, hashes, word):
     """Whether the word data[low:high] is spelled as a known one."""
     begin = places[word, 0]
@@ -66,7 +66,7 @@ def same(data, low, high, h, known, places, hashes, word):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def find_words(data, firsts, hashes, slots, known, places, known_hashes, size, grow, numbers):
     """The number of each word in a table of `size` known ones, −1 or with `grow` the next free one; gives the size.
 
@@ -88,7 +88,7 @@ def find_words(data, firsts, hashes, slots, known, places, known_hashes, size, g
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def place_hashes(hashes, slots):
     """Fills empty slots with the words that have these hashes."""
     for word in range(len(hashes)):
@@ -98,7 +98,7 @@ def place_hashes(hashes, slots):
         slots[slot] = word + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def write_words(spelled, places, numbers, out):
     """The spellings of words, each with a line end behind it."""
     size = 0
@@ -110,7 +110,7 @@ def write_words(spelled, places, numbers, out):
         size += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def mark_words(data, firsts, offsets, out):
     """<word> for each, one behind the other; nothing for the end of a text, which has no n-grams."""
     for word in range(1, len(firsts)):
@@ -121,7 +121,7 @@ def mark_words(data, firsts, offsets, out):
         out[offsets[word + 1] - 1] = 62
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def collect(numbers, ends, hashes, gram_starts, grams, longest, bucket, slots, starts, members, weights, sizes):
     """Fills each text's features: word n as n, bucket b as −1 − b; how often each occurs; how many there are in all.
 
@@ -149,7 +149,7 @@ def collect(numbers, ends, hashes, gram_starts, grams, longest, bucket, slots, s
         starts[text + 1], sizes[text] = size, total
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def bits_for(numbers, begin, end, gram_starts, longest):
     """2^bits slots are at least twice the features of a text."""
     room, bits = np.int64(0), 6
@@ -160,7 +160,7 @@ def bits_for(numbers, begin, end, gram_starts, longest):
     return bits
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def add(feature, bits, slots, size, members, weights):
     """One more of a feature: a new member of the text, or a larger weight."""
     slot = np.int64(np.uint64(feature) * SCATTER >> np.uint64(64 - bits))
@@ -173,14 +173,14 @@ def add(feature, bits, slots, size, members, weights):
     return size + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def rename(members, names, out):
     """Words by other numbers; buckets stay."""
     for m in range(len(members)):
         out[m] = names[members[m]] if members[m] >= 0 else members[m]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def resolve(starts, members, weights, sizes, row_of, row_of_bucket, next_row, grow, new_starts, new_members,
             new_weights, new_sizes):
     """Rows in the place of features, in new arrays or the same; gives how many members there are then.

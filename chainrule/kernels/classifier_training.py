@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from chainrule.kernels.compiled import kernel
 from chainrule.kernels.vectors_reading import next_random
 
 ZERO, ONE = np.float32(0), np.float32(1)
 SOFTMAX, TREE, ONE_VS_ALL, NOISE = 0, 1, 2, 3
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def fill_random(table, first, last, width, seed):
     """Rows of numbers between −1/D and 1/D, as fastText begins; each row's own, whatever thread fills it."""
     state = np.empty(1, np.uint64)
@@ -23,7 +23,7 @@ def fill_random(table, first, last, width, seed):
             table[row, d] = np.float32(next_random(state) >> np.uint64(40)) * scale - ONE / np.float32(width)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def mean_rows(table, members, weights, low, high, size, hidden):
     """hidden = Σ w_i table[i] / size, four rows at a time."""
     for d in range(len(hidden)):
@@ -46,14 +46,14 @@ def mean_rows(table, members, weights, low, high, size, hidden):
         hidden[d] *= share
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def all_means(table, starts, members, weights, sizes, out):
     """The mean of each text's rows."""
     for text in range(len(sizes)):
         mean_rows(table, members, weights, starts[text], starts[text + 1], sizes[text], out[text])
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@kernel(fastmath=True, error_model="numpy")
 def learn_texts(inputs, outputs, starts, members, weights, sizes, label_starts, labels, order, first, last, alpha,
                 total, read, own, loss, path_starts, path_nodes, path_codes, noise, negative, seed):
     """A step for each text, for one of its labels at random; the step is α (1 − r / total) after r features.
@@ -111,7 +111,7 @@ def learn_texts(inputs, outputs, starts, members, weights, sizes, label_starts, 
     return done
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def against_noise(outputs, label, hidden, step, noise, negative, state, change):
     """The label is wanted, and `negative` others, drawn at random, are not."""
     correct(outputs, label, hidden, step * (ONE - logistic(product(outputs, label, hidden))), change)
@@ -122,14 +122,14 @@ def against_noise(outputs, label, hidden, step, noise, negative, state, change):
         correct(outputs, other, hidden, -step * logistic(product(outputs, other, hidden)), change)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def draw(shares, state):
     """A number at random, by shares that are summed up."""
     aim = np.float64(next_random(state) >> np.uint64(11)) / 2.0**53 * shares[-1]
     return np.int64(min(np.searchsorted(shares, aim, side="right"), len(shares) - 1))
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@kernel(fastmath=True, error_model="numpy")
 def softmax(outputs, hidden, scores):
     """scores[c] = exp(h · o_c) / Σ_k exp(h · o_k)"""
     largest, total = np.float32(-np.inf), ZERO
@@ -143,7 +143,7 @@ def softmax(outputs, hidden, scores):
         scores[c] /= total
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def correct(outputs, row, hidden, amount, change):
     """change += amount · o, then o += amount · h."""
     for d in range(len(hidden)):
@@ -152,7 +152,7 @@ def correct(outputs, row, hidden, amount, change):
         outputs[row, d] = before + amount * hidden[d]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def product(outputs, row, hidden):
     """o · h"""
     total = ZERO
@@ -161,7 +161,7 @@ def product(outputs, row, hidden):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def logistic(x):
     """σ(x)"""
     return ONE / (ONE + np.exp(-x))

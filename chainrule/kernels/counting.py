@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from chainrule.counting.counts import Level
+from chainrule.kernels.compiled import kernel
 
 
 def count_levels(text: np.ndarray, order: int, vocabulary_size: int, start: int, limit: int) -> list[Level]:
@@ -25,7 +25,7 @@ def count_levels(text: np.ndarray, order: int, vocabulary_size: int, start: int,
     return levels
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _by_word(text, vocabulary_size):
     """Positions in the order of the word there."""
     slot = np.zeros(vocabulary_size + 1, np.int64)
@@ -40,7 +40,7 @@ def _by_word(text, vocabulary_size):
     return positions
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _one_word_longer(text, positions, n, vocabulary_size, start):
     """Positions sorted by (n−1)-gram in, by n-gram out; a position whose n-gram would cross a <s> is dropped."""
     slot = np.zeros(vocabulary_size + 1, np.int64)
@@ -63,7 +63,7 @@ def _one_word_longer(text, positions, n, vocabulary_size, start):
     return longer
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _name_nodes(text, positions, node_at, next_node_at, n, contexts, limit):
     """Numbers the distinct n-grams along the sorted positions: last words, counts, where each context's begin."""
     words, counts = np.empty(len(positions), np.int32), np.zeros(len(positions), np.uint32)

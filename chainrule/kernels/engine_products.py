@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from chainrule.kernels.compiled import kernel
 
 
 def outer(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -13,7 +14,7 @@ def outer(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _outer(a, b, found):
     for i in range(a.size):
         for j in range(b.size):

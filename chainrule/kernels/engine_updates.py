@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from chainrule.kernels.compiled import kernel
 
 
 def descend(value: np.ndarray, gradient: np.ndarray, rate: float) -> None:
@@ -20,13 +21,13 @@ def adam(value: np.ndarray, gradient: np.ndarray, mean: np.ndarray, square: np.n
     _adam(value.reshape(-1), np.ascontiguousarray(gradient).reshape(-1), mean.reshape(-1), square.reshape(-1), given)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _descend(value, gradient, rate):
     for i in range(value.size):
         value[i] -= rate * gradient[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _adam(value, gradient, mean, square, numbers):
     rate, keep1, take1, keep2, take2, epsilon, first, second = numbers
     for i in range(value.size):

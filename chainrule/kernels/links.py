@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from chainrule.counting.scratch import Scratch
+from chainrule.kernels.compiled import kernel
 from chainrule.threads import frozen, side_by_side
 
 PIECE = 1 << 16  # contexts between two looks at the memory
@@ -17,7 +17,7 @@ def links(words: np.ndarray, starts: np.ndarray, shorter: np.ndarray, target_wor
     given = [frozen(a) for a in (words, starts, shorter, target_words, target_starts)]
 
     def work(low: int) -> None:
-        _links(*given, found, low, min(low + PIECE, len(starts) - 1))  # type: ignore[call-arg]
+        _links(*given, found, low, min(low + PIECE, len(starts) - 1))
         scratch.relax()
 
     side_by_side(work, range(0, len(starts) - 1, PIECE))
@@ -33,13 +33,13 @@ def count_links(links: np.ndarray, targets: int, scratch: Scratch) -> np.ndarray
     return times
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _count_links(links, times):
     for link in links:
         times[link] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _links(words, starts, shorter, target_words, target_starts, found, low_context, high_context):
     """The continuations of h are among those of its suffix, both sorted: gallop through the longer list."""
     for h in range(low_context, high_context):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from chainrule.counting.counts import Level
 from chainrule.counting.scratch import Scratch
+from chainrule.kernels.compiled import kernel
 from chainrule.threads import frozen
 
 PIECE = 1 << 12  # contexts merged between two looks at the memory
@@ -23,12 +23,12 @@ def merge_level(below: list[Level], here: list[Level], maps: list[np.ndarray], c
              for array in (maps[part], below[part].starts, here[part].words, here[part].counts)]
     at = np.zeros(3, np.int64)  # the next context of each part, and the merged nodes so far
     for low in range(0, contexts, PIECE):
-        _merge(*given, *into, at, low, min(low + PIECE, contexts), starts, words, counts)  # type: ignore[call-arg]
+        _merge(*given, *into, at, low, min(low + PIECE, contexts), starts, words, counts)
         scratch.relax()
     return starts, words[:at[2]], counts[:at[2]], into
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _merge(map_a, starts_a, words_a, counts_a, map_b, starts_b, words_b, counts_b, into_a, into_b,
            at, low, high, starts, words, counts):
     size = at[2]

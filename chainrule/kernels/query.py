@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from chainrule.counting.quantized import Quantized
 from chainrule.counting.table import Numbers, Table
+from chainrule.kernels.compiled import kernel
 from chainrule.threads import frozen, side_by_side
 
 BLOCK = 1 << 11  # positions worked on at a time, one order after the other: their nodes stay in the cache
@@ -44,7 +44,7 @@ def _apart(levels: list[Numbers]) -> tuple[tuple[np.ndarray, ...], tuple[np.ndar
     return tuple(frozen(values) for values in levels if isinstance(values, np.ndarray)), None
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _score(text, start, end, first, words, log_probs, prob_books, backoffs, backoff_books, starts, total, low, high):
     """Scores positions low … high−1; begins `order`−1 positions earlier, to know the contexts."""
     orders = len(words)
@@ -72,7 +72,7 @@ def _score(text, start, end, first, words, log_probs, prob_books, backoffs, back
         begin += size
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _number(values, books, k, i):
     """A float, or a code to be looked up: which one is settled when the kernel is compiled."""
     if books is None:
@@ -80,7 +80,7 @@ def _number(values, books, k, i):
     return books[k][values[i]]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _extend(words, starts, contexts, nodes, text, begin, size, end, fresh):
     """nodes[i+1] = the continuation of contexts[i] by the word at i, or −1; where a unit begins the context is `fresh`.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from chainrule.kernels.compiled import kernel
 from chainrule.kernels.vectors_wide import (
     add_wide,
     fetch_line,
@@ -24,14 +24,14 @@ def logistic_table() -> np.ndarray:
     return (1 / (1 + np.exp(-x))).astype(np.float32)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def logistic(table, x):
     """σ(x) from the table; beyond ±CLIP its last entries."""
     step = np.int64((x + np.float32(CLIP)) * np.float32(STEPS))
     return table[min(max(step, 0), len(table) - 1)]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def set_product(out, left, right, rows, columns, count, turned):
     """out = left @ right, or left.T @ right where `turned`, over `count` rows of right.
 
@@ -56,7 +56,7 @@ def set_product(out, left, right, rows, columns, count, turned):
                           there + offset, right_row, np.uintp(count))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def transpose(out, table):
     """out = table.T; both have sides of a multiple of 16."""
     out_row, row, step = np.uintp(4 * out.shape[1]), np.uintp(4 * table.shape[1]), np.uintp(4)
@@ -66,32 +66,32 @@ def transpose(out, table):
                       address(table, k) + step * np.uintp(d), row)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def address(table, row):
     """Where a row of float32 begins in memory."""
     return np.uintp(table.ctypes.data) + np.uintp(row) * np.uintp(4 * table.shape[1])
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def add_row(out, row, table, other, weight):
     """out[row] += weight · table[other]"""
     add_wide(address(out, row), address(table, other), np.uintp(out.shape[1]), weight)  # type: ignore[call-arg]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def inner_product(left, row, right, other):
     """left[row] · right[other]"""
     return product_wide(address(left, row), address(right, other), np.uintp(left.shape[1]))  # type: ignore[call-arg]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def copy_row(out, row, table, other):
     """out[row] = table[other]"""
     for d in range(out.shape[1]):
         out[row, d] = table[other, d]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def clear(out, first, last):
     """Rows of zeros."""
     for row in range(first, last):
@@ -99,7 +99,7 @@ def clear(out, first, last):
             out[row, d] = ZERO
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def rows_of(count, width):
     """(count, width) zeros that begin at a cache line: wide loads from it then never need two lines."""
     memory = np.zeros(count * width + 16, np.float32)
@@ -107,7 +107,7 @@ def rows_of(count, width):
     return memory[start:start + count * width].reshape(count, width)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def fetch_rows(table, starts, members, words):
     """Asks for the rows of words that are read soon."""
     base, width = np.uintp(table.ctypes.data), np.uintp(4 * table.shape[1])
@@ -121,7 +121,7 @@ def fetch_rows(table, starts, members, words):
                     fetch_line(base + np.uintp(members[m]) * width + offset)  # type: ignore[call-arg]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def gather(table, starts, members, words, out):
     """out[i] = Σ of the rows of word i: its own, or those of its bag where there are bags (subwords)."""
     for i in range(len(words)):
@@ -140,7 +140,7 @@ def gather(table, starts, members, words, out):
                 m += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def scatter(table, starts, members, words, change):
     """Adds change[i] to every row of word i."""
     for i in range(len(words)):

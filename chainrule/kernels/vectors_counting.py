@@ -6,12 +6,11 @@ numbers, so that sums do not depend on the order.
 
 from __future__ import annotations
 
-from numba import njit
-
+from chainrule.kernels.compiled import kernel
 from chainrule.kernels.vectors_reading import UNIT_ENDS
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def count_pairs(ids, row_of, units, size, shift, limits, offsets, cells, events, used, recent, held):
     """Adds units[d] for each pair of words d apart; stops where there may be no place for a word's pairs.
 
@@ -49,7 +48,7 @@ def count_pairs(ids, row_of, units, size, shift, limits, offsets, cells, events,
     return len(ids), used
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def count_keys(events, shift):
     """How many different keys there are among sorted events."""
     found, last = 0, -1
@@ -59,7 +58,7 @@ def count_keys(events, shift):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def add_up(events, shift, units, keys, sums):
     """The keys of sorted events, each once, and the sums of their weights."""
     mask, at, last = (1 << shift) - 1, -1, -1
@@ -71,7 +70,7 @@ def add_up(events, shift, units, keys, sums):
         sums[at] += units[event & mask]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def gather_cells(cells, limits, offsets, size, keys, sums):
     """The pairs of the cells that are not zero, sorted."""
     at = 0
@@ -82,7 +81,7 @@ def gather_cells(cells, limits, offsets, size, keys, sums):
                 at += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def merge_two(keys, sums, other_keys, other_sums, out_keys, out_sums):
     """Two sorted sets of pairs as one; gives its length."""
     i = j = at = 0

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from chainrule.kernels.compiled import kernel
 from chainrule.vectors.files.write_text import LOWEST, POWERS
 
 NUMBER = 16  # bytes at most: a sign, nine digits, a point and e-10, or 0.000 before the digits
@@ -25,7 +25,7 @@ class FastLines:
         return place[:size].tobytes()
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _lines(spelled, ends, rows, place):
     at = 0
     for row in range(len(rows)):
@@ -40,7 +40,7 @@ def _lines(spelled, ends, rows, place):
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _number(value, place, at):
     """Writes what `"%.9g" % shortest(value)` gives; the position after it."""
     if value < 0 or (value == 0 and np.signbit(value)):
@@ -62,7 +62,7 @@ def _number(value, place, at):
     return _digits(np.int64(mantissa), digits - before, place, at)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _digits(mantissa, places, place, at):
     """mantissa / 10^places like %.9g: 0.00123 and 1230 as they are, 1.23e-05 and 1.23e+10 with an exponent."""
     while mantissa % 10 == 0:
@@ -83,7 +83,7 @@ def _digits(mantissa, places, place, at):
     return at + 4
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _fixed(mantissa, places, count, place, at):
     """`count` digits, with the point before the last `places` of them."""
     end = at + count + (places > 0)
@@ -105,7 +105,7 @@ def parse_quickly(lines: list[bytes], into: np.ndarray) -> tuple[list[bytes], np
     return [line[:end] for line, end in zip(lines, ends.tolist(), strict=True)], plain
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _parse(data, into, plain, ends):
     at = 0
     for row in range(len(into)):
@@ -128,7 +128,7 @@ def _parse(data, into, plain, ends):
         at += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _value(data, at):
     """A number that float64 reads exactly (Clinger 1990), the position after it, and whether it is one."""
     negative = data[at] == MINUS
@@ -157,7 +157,7 @@ def _value(data, at):
     return (-value if negative else value), at, value <= LARGEST
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _power(data, at):
     """A whole number of at most three digits after the e."""
     negative = data[at] == MINUS

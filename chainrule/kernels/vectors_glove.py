@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from chainrule.kernels.compiled import kernel
 from chainrule.kernels.vectors_wide import fetch_line, product_wide
 from chainrule.kernels.wide import FAST, LANES, WIDE, constant, fused, load, spread, store
 
 AHEAD, LINE = 2, 64  # entries that are fetched ahead; bytes of a cache line
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def descend(entries, table, alpha):
     """Entries in their order, each both ways round; gives the sum of f (w · c − ln x)² / 2."""
     width, cost, start = table.shape[2], 0.0, np.uintp(table.ctypes.data)
@@ -40,7 +41,7 @@ def descend(entries, table, alpha):
     return cost / 2
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def shuffle(entries, seed):
     """Puts entries into a random order (Fisher & Yates), by xorshift64* (Vigna 2016)."""
     state = np.uint64(seed)
@@ -55,14 +56,14 @@ def shuffle(entries, seed):
         entries[last].row, entries[last].column, entries[last].weight, entries[last].log = kept
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def count_tiles(keys, size, groups, splits, sizes):
     """How many pairs there are in each piece of each tile."""
     for key in keys:
         sizes[piece_of(key, size, groups, splits)] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def fill_tiles(keys, counts, size, groups, splits, places, x_max, exponent, entries):
     """Puts each pair where its piece goes on, with f(x) and ln x."""
     for p in range(len(keys)):
@@ -73,7 +74,7 @@ def fill_tiles(keys, counts, size, groups, splits, places, x_max, exponent, entr
         places[piece] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def piece_of(key, size, groups, splits):
     """The tile of the groups of both words, whichever is first, and a piece of it by a hash of the key."""
     one, other = (key // size) % groups, (key % size) % groups

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from chainrule.kernels.compiled import kernel
 from chainrule.kernels.vectors_blocks import (
     add_row,
     address,
@@ -19,7 +19,7 @@ from chainrule.kernels.vectors_wide import four_products, teach_four, weigh_row
 ZERO, ONE, FIRST = np.float32(0), np.float32(1), np.int64(0)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def push_apart(hidden, rows, dimension, weights, noise, scores, turned, change, noise_change):
     """Noise words, the same for the whole block: −α w_i σ(h_i · n_k) for each, as three small matrix products.
 
@@ -34,7 +34,7 @@ def push_apart(hidden, rows, dimension, weights, noise, scores, turned, change, 
     set_product(noise_change, scores, hidden, shared, dimension, rows, True)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def pull_together(hidden, i, targets, low, high, own, alpha, table, change, target_change):
     """The words that are really there, rows low to high of `targets` but for `own`: α (1 − σ(h · o)) for each."""
     j, width = low, np.uintp(hidden.shape[1])
@@ -53,7 +53,7 @@ def pull_together(hidden, i, targets, low, high, own, alpha, table, change, targ
         add_row(target_change, j, hidden, i, g)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def down_the_tree(hidden, i, nodes, codes, alpha, table, outputs, change, before):
     """p(w|h) = Π σ(±h · n) over the nodes n on the way to w; each is moved by α (1 − code − σ(h · n))."""
     for step in range(len(nodes)):
@@ -64,7 +64,7 @@ def down_the_tree(hidden, i, nodes, codes, alpha, table, outputs, change, before
         add_row(change, i, before, FIRST, g)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def whole_softmax(hidden, i, words, own, alpha, outputs, change, chances):
     """p(w|h) = exp(h · o_w) / Σ_v exp(h · o_v), all of it: each output is moved by α (count − total · p)."""
     largest, total, pairs = np.float32(-np.inf), ZERO, ZERO

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from chainrule.kernels.compiled import kernel
 
 UNIT_ENDS, LEFT_OUT = -2, -1  # rows of ids that are no words
 SCALE = 1.0 / 2**53
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def next_random(state):
     """64 random bits: xorshift, Marsaglia 2003, with the shifts 13, 7, 17."""
     x = state[0]
@@ -20,7 +21,7 @@ def next_random(state):
     return x
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def read_words(ids, row_of, keep, window, state, words, lows, highs):
     """Fills the kept words and where the window of each begins and ends; gives how many were kept, and how many read.
 
@@ -46,7 +47,7 @@ def read_words(ids, row_of, keep, window, state, words, lows, highs):
     return kept, seen
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def draw(sums, guide, state, found):
     """A row from each of len(found) equal shares of a distribution, whose running sums these are, up to 1.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from chainrule.kernels.compiled import kernel
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def multiply_rows(starts, columns, values, dense, low, high, out):
     """out[i] = Σ_j values[i, j] dense[j] for rows low to high."""
     for i in range(low, high):

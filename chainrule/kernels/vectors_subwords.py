@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from chainrule.kernels.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def hash_grams(data, offsets, shortest, longest, bucket, counts, out):
     """Fills the buckets of each word's n-grams, one after the other, and how many each word has; gives their number.
 
@@ -34,14 +35,14 @@ def hash_grams(data, offsets, shortest, longest, bucket, counts, out):
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def absorb(h, byte):
     """One byte of FNV-1a, as a signed one."""
     wide = np.uint32(byte) if byte < 128 else np.uint32(byte) | np.uint32(0xFFFFFF00)
     return np.uint32((h ^ wide) * np.uint32(16777619))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def mean_rows(table, starts, members, out):
     """out[w] = the mean of the rows members[starts[w]:starts[w + 1]]; rows of any width, not only whole cache lines."""
     for word in range(len(out)):

@@ -7,8 +7,8 @@ inner products become small matrix products. All rows of a block are read first 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from chainrule.kernels.compiled import kernel
 from chainrule.kernels.vectors_blocks import (
     add_row,
     clear,
@@ -28,7 +28,7 @@ NO_BAGS, NO_MEMBERS = np.zeros(0, np.int64), np.zeros(0, np.int32)
 ONE, FIRST = np.float32(1), np.int64(0)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def learn_chunk(ids, row_of, keep, window, alpha, seed, from_context, loss, inputs, outputs, dimension, bag_starts,
                 bag_members, sums, guide, negative, shared, block, path_starts, path_nodes, path_codes, table):
     """Moves inputs and outputs along the gradient of every window in the ids; gives the number of words read."""
@@ -78,7 +78,7 @@ def learn_chunk(ids, row_of, keep, window, alpha, seed, from_context, loss, inpu
     return seen
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def read_hidden(inputs, starts, members, words, lows, highs, first, last, low, high, from_context, hidden, around,
                 sums, sizes):
     """Skip-gram: the mean of a center's rows. CBOW: the mean of the rows of the words around it."""
@@ -92,7 +92,7 @@ def read_hidden(inputs, starts, members, words, lows, highs, first, last, low, h
     sum_windows(around, starts, words, lows, highs, first, last, low, high, hidden, sums, sizes)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def sum_windows(around, starts, words, lows, highs, first, last, low, high, hidden, sums, sizes):
     """The mean over each window without its middle, from running sums: the same work for any width of window."""
     sizes[0] = 0
@@ -110,7 +110,7 @@ def sum_windows(around, starts, words, lows, highs, first, last, low, high, hidd
             hidden[i, d] = (sums[end, d] - sums[begin, d] - around[own, d]) * share
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def divide(table, row, by):
     """table[row] /= by, where by is not 0"""
     if by > 1:
@@ -118,7 +118,7 @@ def divide(table, row, by):
             table[row, d] /= by
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def teach_around(outputs, words, lows, highs, first, last, low, high, alpha, table, hidden, around, change,
                  around_change):
     """Skip-gram: every word around a center."""
@@ -132,7 +132,7 @@ def teach_around(outputs, words, lows, highs, first, last, low, high, alpha, tab
         add_row(outputs, words[j], around_change, j - low, ONE)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def teach_centers(outputs, words, lows, highs, first, last, alpha, table, hidden, change, pulls):
     """CBOW: the center itself, where there is a word around it."""
     for i in range(last - first):
@@ -144,7 +144,7 @@ def teach_centers(outputs, words, lows, highs, first, last, alpha, table, hidden
         add_row(outputs, words[first + i], hidden, i, pulls[i])
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def teach_whole(loss, outputs, words, lows, highs, first, last, from_context, alpha, table, path_starts, path_nodes,
                 path_codes, hidden, change, logits, before):
     """Without noise words: the tree or the whole softmax, one center after another."""
@@ -163,7 +163,7 @@ def teach_whole(loss, outputs, words, lows, highs, first, last, from_context, al
                 down_the_tree(hidden, i, path_nodes[path], path_codes[path], alpha, table, outputs, change, before)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def write_hidden(inputs, starts, members, words, lows, highs, first, last, low, high, from_context, change,
                  around_change):
     """Every row that a hidden vector was the mean of takes the whole change, as in word2vec and fastText."""

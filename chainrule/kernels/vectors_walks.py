@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from chainrule.kernels.compiled import kernel
 from chainrule.kernels.vectors_reading import next_random
 
 SCALE = 1.0 / 2**53
 TRIES = 32  # draws after which the chances are summed up: out of a dead end with p = 10⁹ one draw in 10⁹ is accepted
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def walk(starts, neighbors, sums, order, length, p, q, seed, end, out):
     """A walk from each node of `order`, `end` after it; gives how many ids were written.
 
@@ -43,7 +43,7 @@ def walk(starts, neighbors, sums, order, length, p, q, seed, end, out):
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def bias(starts, neighbors, last, there, p, q):
     """α of a step to a node from one that was reached from `last`."""
     if there == last:
@@ -51,7 +51,7 @@ def bias(starts, neighbors, last, there, p, q):
     return 1.0 if linked(neighbors, starts[last], starts[last + 1], there) else 1 / q
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def summed(starts, neighbors, sums, last, here, p, q, state):
     """The next node by the sum over all neighbors."""
     low, high = starts[here], starts[here + 1]
@@ -67,13 +67,13 @@ def summed(starts, neighbors, sums, last, here, p, q, state):
     return neighbors[high - 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def uniform(state):
     """In [0, 1), 53 bits."""
     return np.float64(next_random(state) >> np.uint64(11)) * SCALE
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def drawn(sums, low, high, state):
     """A place from low to high, by the weights whose running sums these are."""
     before = sums[low - 1] if low else 0.0
@@ -88,7 +88,7 @@ def drawn(sums, low, high, state):
     return first
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def linked(neighbors, low, high, node):
     """Whether the node is among the sorted neighbors."""
     end = high

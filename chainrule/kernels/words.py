@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 
+from chainrule.kernels.compiled import kernel
 from chainrule.threads import frozen, side_by_side
 
 PIECE = 1 << 20  # bytes handed to a thread at a time
@@ -53,7 +53,7 @@ def _cuts(text: bytes) -> list[tuple[int, int]]:
     return cuts
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _fill(spelled, offsets, slots):
     for word in range(len(offsets) - 1):
         low, high = offsets[word], offsets[word + 1]
@@ -67,7 +67,7 @@ def _fill(spelled, offsets, slots):
         slots[slot, 1] = (np.uint64(high - low) << np.uint64(32)) | np.uint64(word + 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _hash(key, data, low, high):
     """The first eight bytes are in the key; longer words add the others one by one."""
     h = (key ^ np.uint64(high - low)) * np.uint64(0x9E3779B97F4A7C15)
@@ -76,7 +76,7 @@ def _hash(key, data, low, high):
     return np.int64((h ^ (h >> np.uint64(32))) & np.uint64(0x7FFFFFFF))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _look_up(data, low, high, spaces, spelled, offsets, slots, unknown, end, ids):
     size, i = 0, low
     while i < high:
@@ -102,7 +102,7 @@ def _look_up(data, low, high, spaces, spelled, offsets, slots, unknown, end, ids
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _find(key, data, low, high, spelled, offsets, slots, unknown):
     slot = _hash(key, data, low, high) & (len(slots) - 1)
     length = np.uint64(high - low)
@@ -115,7 +115,7 @@ def _find(key, data, low, high, spelled, offsets, slots, unknown):
     return unknown
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _same(data, low, high, spelled, begin):
     for j in range(high - low):  # noqa: SIM110, as Numba compiles no generators
         if data[low + j] != spelled[begin + j]:

@@ -159,7 +159,7 @@ def _merged_in_memory(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.nd
         parts = []
         for one, other in pairs:
             keys, sums = (np.empty(len(one[0]) + len(other[0]), np.int64) for _ in range(2))
-            count = merge_two(*map(frozen, (*one, *other)), keys, sums)  # type: ignore[call-arg]
+            count = merge_two(*map(frozen, (*one, *other)), keys, sums)
             parts.append((keys[:count], sums[:count]))
         parts += rest
     return parts[0]

@@ -1,0 +1,35 @@
+"""Kernels that are kept on disk are compiled anew when any source that they are made of changes."""
+
+import re
+
+from chainrule.kernels import compiled, vectors_training
+
+PACKAGE = compiled.Path(compiled.__file__).parent
+
+
+def fingerprint_with(folder, name, text):
+    (folder / f"{name}.py").write_text(text)
+    compiled.fingerprint.cache_clear()
+    return compiled.fingerprint(folder / "outer.py")
+
+
+def test_a_change_of_an_imported_kernel_changes_the_name_that_code_is_kept_by(tmp_path):
+    (tmp_path / "inner.py").write_text("x = 1\n")
+    (tmp_path / "middle.py").write_text("from chainrule.kernels.inner import x\n")
+    (tmp_path / "other.py").write_text("x = 1\n")
+    first = fingerprint_with(tmp_path, "outer", "from chainrule.kernels.middle import (\n    x,\n)\n")
+    assert fingerprint_with(tmp_path, "inner", "x = 2\n") != first
+    assert fingerprint_with(tmp_path, "inner", "x = 1\n") == first
+    assert fingerprint_with(tmp_path, "other", "x = 2\n") == first
+
+
+def test_a_kernel_is_kept_by_the_state_of_all_its_sources():
+    name = vectors_training.learn_chunk.py_func.__qualname__
+    assert name == "learn_chunk." + compiled.fingerprint(PACKAGE / "vectors_training.py")
+
+
+def test_every_kernel_is_compiled_in_this_way():
+    """`njit` of its own would keep stale code; `compiled.py` is the one place for it."""
+    others = [path.name for path in PACKAGE.glob("*.py") if path.name != "compiled.py"
+              and re.search(r"\bnjit\b", path.read_text(encoding="utf-8"))]
+    assert not others
