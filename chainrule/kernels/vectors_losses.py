@@ -20,16 +20,15 @@ ZERO, ONE, FIRST = np.float32(0), np.float32(1), np.int64(0)
 
 
 @kernel()
-def push_apart(hidden, rows, dimension, weights, noise, scores, turned, change, noise_change):
+def push_apart(hidden, rows, dimension, weights, noise, shared, scores, turned, change, noise_change):
     """Noise words, the same for the whole block: −α w_i σ(h_i · n_k) for each, as three small matrix products.
 
     `turned` has room for the transpose of the noise: with it the first product needs no sums across lanes.
     """
-    shared = len(noise)
     transpose(turned, noise)
     set_product(scores, hidden, turned, rows, shared, dimension, False)
     for i in range(rows):
-        weigh_row(address(scores, i), np.uintp(shared), -weights[i])  # type: ignore[call-arg]
+        weigh_row(address(scores, i), np.uintp(scores.shape[1]), -weights[i])  # type: ignore[call-arg]
     set_product(change, scores, noise, rows, dimension, shared, False)
     set_product(noise_change, scores, hidden, shared, dimension, rows, True)
 

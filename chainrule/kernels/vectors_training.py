@@ -11,6 +11,7 @@ import numpy as np
 from chainrule.kernels.compiled import kernel
 from chainrule.kernels.vectors_blocks import (
     add_row,
+    address,
     clear,
     copy_row,
     fetch_rows,
@@ -22,6 +23,7 @@ from chainrule.kernels.vectors_blocks import (
 )
 from chainrule.kernels.vectors_losses import down_the_tree, pull_together, push_apart, whole_softmax
 from chainrule.kernels.vectors_reading import draw, read_words
+from chainrule.kernels.vectors_wide import combine_wide, settle_wide, sum_wide
 
 NEGATIVE_SAMPLING, HIERARCHICAL_SOFTMAX, SOFTMAX = 0, 1, 2
 NO_BAGS, NO_MEMBERS = np.zeros(0, np.int64), np.zeros(0, np.int32)
@@ -38,9 +40,10 @@ def learn_chunk(ids, row_of, keep, window, alpha, seed, from_context, loss, inpu
     width, halo = inputs.shape[1], block + 2 * window + 16
     hidden, change, around, around_change = (rows_of(halo, width), rows_of(halo, width), rows_of(halo, width),
                                              rows_of(halo, width))
-    noise, noise_change = rows_of(shared, width), rows_of(shared, width)
-    scores, turned = rows_of(block + 8, shared), rows_of(width, shared)
-    drawn = np.empty(shared, np.int64)
+    whole = -(-shared // 16) * 16
+    noise, noise_change = rows_of(whole, width), rows_of(whole, width)
+    scores, turned = rows_of(block + 8, whole), rows_of(width, whole)
+    drawn, spare = np.empty(shared, np.int64), rows_of(2, width)
     sizes, weights = np.zeros(halo, np.int64), np.zeros(block, np.float32)
     logits, before = np.empty(len(outputs) if loss == SOFTMAX else 0, np.float32), np.zeros((1, width), np.float32)
     for first in range(0, kept, block):
@@ -61,7 +64,7 @@ def learn_chunk(ids, row_of, keep, window, alpha, seed, from_context, loss, inpu
                 pairs = highs[first + i] - lows[first + i] - 1
                 pairs = min(pairs, 1) if from_context else pairs
                 weights[i] = alpha * np.float32(negative) * np.float32(pairs) / np.float32(shared)
-            push_apart(hidden, last - first, dimension, weights, noise, scores, turned, change, noise_change)
+            push_apart(hidden, last - first, dimension, weights, noise, shared, scores, turned, change, noise_change)
             if from_context:
                 teach_centers(outputs, words, lows, highs, first, last, alpha, table, hidden, change, weights)
             else:
@@ -74,7 +77,7 @@ def learn_chunk(ids, row_of, keep, window, alpha, seed, from_context, loss, inpu
             teach_whole(loss, outputs, words, lows, highs, first, last, from_context, alpha, table, path_starts,
                         path_nodes, path_codes, hidden, change, logits, before)
         write_hidden(inputs, bag_starts, bag_members, words, lows, highs, first, last, low, high, from_context,
-                     change, around_change)
+                     change, around, around_change, spare)
     return seen
 
 
@@ -88,26 +91,27 @@ def read_hidden(inputs, starts, members, words, lows, highs, first, last, low, h
             for i in range(last - first):
                 divide(hidden, i, np.float32(starts[words[first + i] + 1] - starts[words[first + i]]))
         return
-    gather(inputs, starts, members, words[low:high], around)
-    sum_windows(around, starts, words, lows, highs, first, last, low, high, hidden, sums, sizes)
+    if len(starts):
+        gather(inputs, starts, members, words[low:high], around)
+    sum_windows(inputs, around, starts, words, lows, highs, first, last, low, high, hidden, sums, sizes)
 
 
 @kernel()
-def sum_windows(around, starts, words, lows, highs, first, last, low, high, hidden, sums, sizes):
+def sum_windows(inputs, around, starts, words, lows, highs, first, last, low, high, hidden, sums, sizes):
     """The mean over each window without its middle, from running sums: the same work for any width of window."""
-    sizes[0] = 0
+    sizes[0], width = 0, np.uintp(sums.shape[1])
     clear(sums, FIRST, FIRST + 1)
     for j in range(high - low):
         word = words[low + j]
         sizes[j + 1] = sizes[j] + (starts[word + 1] - starts[word] if len(starts) else 1)
-        for d in range(sums.shape[1]):
-            sums[j + 1, d] = sums[j, d] + around[j, d]
+        row = address(around, j) if len(starts) else address(inputs, word)
+        sum_wide(address(sums, j + 1), address(sums, j), row, width)  # type: ignore[call-arg]
     for i in range(last - first):
         begin, end, own = lows[first + i] - low, highs[first + i] - low, first + i - low
         rows = sizes[end] - sizes[begin] - (sizes[own + 1] - sizes[own])
-        share = np.float32(1) / np.float32(max(rows, 1))
-        for d in range(hidden.shape[1]):
-            hidden[i, d] = (sums[end, d] - sums[begin, d] - around[own, d]) * share
+        row = address(around, own) if len(starts) else address(inputs, words[first + i])
+        combine_wide(address(hidden, i), address(sums, end), address(sums, begin), row,  # type: ignore[call-arg]
+                     width, np.float32(1) / np.float32(max(rows, 1)))
 
 
 @kernel()
@@ -164,8 +168,8 @@ def teach_whole(loss, outputs, words, lows, highs, first, last, from_context, al
 
 
 @kernel()
-def write_hidden(inputs, starts, members, words, lows, highs, first, last, low, high, from_context, change,
-                 around_change):
+def write_hidden(inputs, starts, members, words, lows, highs, first, last, low, high, from_context, change, around,
+                 around_change, spare):
     """Every row that a hidden vector was the mean of takes the whole change, as in word2vec and fastText."""
     if not from_context:
         scatter(inputs, starts, members, words[first:last], change)
@@ -174,8 +178,14 @@ def write_hidden(inputs, starts, members, words, lows, highs, first, last, low, 
     for i in range(last - first):  # a window's first row begins to take the change, the row after its last ends it
         add_row(around_change, lows[first + i] - low, change, i, ONE)
         add_row(around_change, highs[first + i] - low, change, i, -ONE)
-    for j in range(1, high - low):
-        add_row(around_change, j, around_change, j - 1, ONE)
-    for i in range(last - first):
-        add_row(around_change, first + i - low, change, i, -ONE)
-    scatter(inputs, starts, members, words[low:high], around_change)
+    clear(spare, FIRST, FIRST + 2)
+    running, nothing, width = address(spare, FIRST), address(spare, FIRST + 1), np.uintp(change.shape[1])
+    if len(starts):
+        clear(around, FIRST, high - low)
+    for j in range(high - low):
+        i = low + j - first
+        own = address(change, i) if 0 <= i < last - first else nothing
+        row = address(around, j) if len(starts) else address(inputs, words[low + j])
+        settle_wide(row, running, address(around_change, j), own, width)  # type: ignore[call-arg]
+    if len(starts):
+        scatter(inputs, starts, members, words[low:high], around)

@@ -41,7 +41,7 @@ def fetch_line(context, address):
         byte = ir.IntType(8).as_pointer()
         kind = ir.FunctionType(ir.VoidType(), [byte] + [ir.IntType(32)] * 3)
         function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-        builder.call(function, [builder.inttoptr(given[0], byte), *(ir.IntType(32)(n) for n in (0, 3, 1))])
+        builder.call(function, [builder.inttoptr(given[0], byte), *(ir.IntType(32)(n) for n in (1, 3, 1))])
         return context.get_dummy_value()
 
     return types.void(types.uintp), generate
@@ -60,6 +60,49 @@ def add_wide(context, out, row, width, weight):
         return context.get_dummy_value()
 
     return types.void(types.uintp, types.uintp, types.uintp, types.float32), generate
+
+
+@intrinsic
+def combine_wide(context, out, one, two, three, width, share):
+    """out = (one − two − three) · share"""
+    def generate(context, builder, signature, given):
+        (out, *rows), width, factor = given[:4], given[4], spread(builder, given[5])
+        with offsets(builder, width) as offset:
+            one, two, three = (load(builder, builder.add(each, offset)) for each in rows)
+            left = builder.fsub(builder.fsub(one, two, flags=FAST), three, flags=FAST)
+            store(builder, builder.fmul(left, factor, flags=FAST), builder.add(out, offset))
+        return context.get_dummy_value()
+
+    return types.void(*[types.uintp] * 5, types.float32), generate
+
+
+@intrinsic
+def settle_wide(context, out, running, more, less, width):
+    """running += more, and then out += running − less"""
+    def generate(context, builder, signature, given):
+        *rows, width = given
+        with offsets(builder, width) as offset:
+            out, running, more, less = (builder.add(each, offset) for each in rows)
+            now = builder.fadd(load(builder, running), load(builder, more), flags=FAST)
+            store(builder, now, running)
+            change = builder.fsub(now, load(builder, less), flags=FAST)
+            store(builder, builder.fadd(load(builder, out), change, flags=FAST), out)
+        return context.get_dummy_value()
+
+    return types.void(*[types.uintp] * 5), generate
+
+
+@intrinsic
+def sum_wide(context, out, one, two, width):
+    """out = one + two"""
+    def generate(context, builder, signature, given):
+        out, one, two, width = given
+        with offsets(builder, width) as offset:
+            a, b = (load(builder, builder.add(each, offset)) for each in (one, two))
+            store(builder, builder.fadd(a, b, flags=FAST), builder.add(out, offset))
+        return context.get_dummy_value()
+
+    return types.void(*[types.uintp] * 4), generate
 
 
 @intrinsic
