@@ -1,7 +1,8 @@
-"""How kernels are compiled: without the GIL, and kept on disk until the source of one of them changes."""
+"""How kernels are compiled: without the GIL, told of, and kept on disk until the source of one of them changes."""
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable
 from functools import cache
@@ -10,8 +11,23 @@ from pathlib import Path
 from typing import Any, Literal
 
 from numba import njit
+from numba.core.event import Event, Listener, register
 
 IMPORT = re.compile(rb"^from chainrule\.kernels\.(\w+) import", re.MULTILINE)
+steps = logging.getLogger("chainrule.steps")
+
+
+class _Told(Listener):
+    """The first job that needs a kernel waits for the compiler: whoever follows the steps learns why."""
+
+    def on_start(self, event: Event) -> None:
+        steps.debug("compiling kernels, once on this machine")
+
+    def on_end(self, event: Event) -> None:
+        """Nothing: the job's next step is told by itself."""
+
+
+register("numba:compile", _Told())
 
 
 def kernel(*, fastmath: bool = False,

@@ -1,6 +1,8 @@
 """Kernels that are kept on disk are compiled anew when any source that they are made of changes."""
 
 import re
+import subprocess
+import sys
 
 from chainrule.kernels import compiled, vectors_training
 
@@ -33,3 +35,13 @@ def test_every_kernel_is_compiled_in_this_way():
     others = [path.name for path in PACKAGE.glob("*.py") if path.name != "compiled.py"
               and re.search(r"\bnjit\b", path.read_text(encoding="utf-8"))]
     assert not others
+
+
+def test_whoever_follows_the_steps_learns_that_kernels_are_compiled_but_not_that_they_are_loaded(tmp_path):
+    program = ("import logging, sys\nlogging.basicConfig(stream=sys.stdout, level=logging.DEBUG, format='%(name)s: "
+               "%(message)s')\nlogging.getLogger('numba').setLevel(logging.WARNING)\nimport numpy as np\nfrom "
+               "chainrule.kernels.vectors_reading import next_random\nnext_random(np.array([7], np.uint64))")
+    first, second = (subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True,
+                                    env={"NUMBA_CACHE_DIR": str(tmp_path), "PATH": ""}).stdout for _ in range(2))
+    assert first == "chainrule.steps: compiling kernels, once on this machine\n"
+    assert second == ""
