@@ -46,17 +46,19 @@ def gradcheck(module: Module, inputs: Sequence[Any], *, step: float = 1e-5, tole
     f is the sum of all outputs, each entry with a random weight. Every evaluation begins from the module as it is, so
     dropout leaves out the same entries. The worst entry comes back; beyond the tolerance it is a GradientError.
     """
+    if not isinstance(module, Module) or not isinstance(inputs, list | tuple):
+        raise UsageError(f"gradcheck was given {type(module).__name__} and {type(inputs).__name__}, expected a module "
+                         "and a list of its inputs. A function of tensors is the forward of a Composite.")
     module = copy.deepcopy(module).to(np.float64)
     leaves = _leaves(inputs)
-    parameters = module.named_parameters()
+    named = {f"input {n}": leaf for n, leaf in enumerate(leaves) if leaf.wants} | module.named_parameters()
+    if not named:
+        raise UsageError(f"{type(module).__name__} was given no input with a gradient and has no parameters: "
+                         "there is nothing to check.")
     weights = np.random.default_rng(seed)
     shapes = [each.shape for each in _outputs(copy.deepcopy(module)(*leaves))]
     shares = [weights.normal(size=shape) for shape in shapes]
     found = scatter(_weighed(module, leaves, shares))
-    named = {f"input {n}": leaf for n, leaf in enumerate(leaves) if leaf.wants} | parameters
-    if not named:
-        raise UsageError(f"{type(module).__name__} was given no input with a gradient and has no parameters: "
-                         "there is nothing to check.")
     checked = Checked(type(module).__name__, "", 0.0, 0.0, sum(leaf.value.size for leaf in named.values()))
     for name, leaf in named.items():
         gradient = np.broadcast_to(found.get(leaf, 0.0), leaf.shape)

@@ -21,9 +21,18 @@ Gradients = dict[Tensor, Any]
 
 
 def backward(loss: Tensor) -> None:
-    """Adds to the `grad` of every leaf; nothing is changed if anything fails on the way."""
+    """Adds to the `grad` of every leaf; nothing is changed if anything fails on the way.
+
+    Each `grad` is an array of its own, to be written to: that of a sum may have been one array for all its terms.
+    """
+    given: set[int] = set()
     for tensor, gradient in scatter(loss, only_leaves=True).items():
-        tensor.grad = gradient if tensor.grad is None else tensor.grad + gradient
+        if tensor.grad is not None:
+            gradient = tensor.grad + gradient
+        elif id(gradient) in given or gradient.base is not None:
+            gradient = gradient.copy()
+        given.add(id(gradient))
+        tensor.grad = np.asarray(gradient)
 
 
 def scatter(loss: Tensor, *, only_leaves: bool = False) -> Gradients:
@@ -79,24 +88,28 @@ def pulled(node: Tensor, dy: Any) -> list[Any]:
     if type(node.value) is Several:
         dy = tuple(dy.get(place, np.zeros_like(part)) for place, part in enumerate(node.value))
     found = node.made_by.backward(dy, node.memory)
-    if not isinstance(found, tuple):
+    if not isinstance(found, tuple | list):
         found = (found,)
+    name = type(node.made_by).__name__
     if len(found) != len(node.inputs):
-        raise UsageError(f"{type(node.made_by).__name__}.backward gives {len(found)} gradients, expected "
-                         f"{len(node.inputs)}: one for each input and parameter.")
-    return [_shaped(gradient() if callable(gradient) else gradient, tensor)
+        raise UsageError(f"{name}.backward gives {len(found)} gradients, expected {len(node.inputs)}: one for each "
+                         "input and parameter.")
+    return [_shaped(gradient() if callable(gradient) else gradient, tensor, name)
             if tensor.wants and gradient is not None else None
             for gradient, tensor in zip(found, node.inputs, strict=True)]
 
 
-def _shaped(gradient: Any, tensor: Tensor) -> Any:
-    return gradient if type(gradient) is dict else summed_to(gradient, tensor.value.shape)
+def _shaped(gradient: Any, tensor: Tensor, module: str) -> Any:
+    return gradient if type(gradient) is dict else summed_to(np.asarray(gradient), tensor.value.shape, module)
 
 
 def _one(loss: Tensor) -> Array:
     if loss.value.size != 1:
         raise UsageError(f"the backward pass begins at a tensor of shape {loss.shape}, expected a single number. "
                          "Take its sum or mean.")
+    if not loss.wants:
+        raise UsageError("the backward pass begins at a number that nothing has a gradient of. It was made of whole "
+                         "numbers (write Tensor(3.0), not Tensor(3)), of arrays alone, or inside untaped().")
     return np.ones_like(loss.value)
 
 

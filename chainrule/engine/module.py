@@ -33,33 +33,34 @@ class Module:
 
     def __call__(self, *given: Any) -> Any:
         inputs = (*tensors(given), *self.own)
-        y, memory = self.forward(*[each.value for each in inputs])
+        found = self.forward(*[each.value for each in inputs])
+        if type(found) is not tuple or len(found) != 2:
+            raise UsageError(_not_a_pair(self, found))
+        y, memory = found
         made = not isinstance(y, tuple)
         node = _made(y if made else _several(y), self, inputs, memory)
         return node if made else tuple(_made(part, Part(place), (node,), None) for place, part in enumerate(y))
 
     def __setattr__(self, name: str, value: Any) -> None:
+        replaced = vars(self).get(name)
         super().__setattr__(name, value)
-        if isinstance(value, Parameter):
+        if isinstance(value, Parameter) or isinstance(replaced, Parameter):
             super().__setattr__("own", tuple(each for each in vars(self).values() if isinstance(each, Parameter)))
 
     def modules(self) -> Iterator[tuple[str, Module]]:
         """The modules inside, at any depth, with the way to each: `layers.0.norm`; this one first, as ``."""
         yield "", self
-        for name, value in vars(self).items():
-            inside = {name: value} if isinstance(value, Module) else {
-                f"{name}.{n}": each for n, each in enumerate(value) if isinstance(each, Module)
-            } if isinstance(value, list | tuple) else {}
-            for way, module in inside.items():
-                yield from ((f"{way}.{rest}".rstrip("."), each) for rest, each in module.modules())
+        for way, held in _held(vars(self)):
+            if isinstance(held, Module):
+                yield from ((f"{way}.{rest}".rstrip("."), each) for rest, each in held.modules())
 
     def named_parameters(self) -> dict[str, Parameter]:
         """Every parameter once, by the first way that leads to it."""
         found: dict[str, Parameter] = {}
         for way, module in self.modules():
-            for name, value in vars(module).items():
-                if isinstance(value, Parameter) and not any(value is each for each in found.values()):
-                    found[f"{way}.{name}".lstrip(".")] = value
+            for name, held in _held(vars(module)):
+                if isinstance(held, Parameter) and not any(held is each for each in found.values()):
+                    found[f"{way}.{name}".lstrip(".")] = held
         return found
 
     def parameters(self) -> list[Parameter]:
@@ -126,6 +127,24 @@ def _made(y: Any, module: Module, inputs: tuple[Tensor, ...], memory: Any) -> Te
     else:
         node.made_by, node.inputs, node.memory, node.depth = None, (), None, 0
     return node
+
+
+def _held(attributes: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What a module's attributes hold, with the way to each; lists, tuples and dictionaries are opened."""
+    for name, value in attributes.items():
+        if name != "own":
+            yield name, value
+            inside = dict(enumerate(value)) if isinstance(value, list | tuple) else value
+            if isinstance(inside, dict):
+                yield from _held({f"{name}.{key}": each for key, each in inside.items()})
+
+
+def _not_a_pair(module: Module, found: Any) -> str:
+    name = type(module).__name__
+    if isinstance(found, Tensor):
+        return f"{name}.forward gives a tensor, expected an array and a memory. What is made of modules is a Composite."
+    return (f"{name}.forward gives {type(found).__name__}, expected a pair: the output, and what backward will need "
+            "(None if nothing).")
 
 
 class Several(tuple):

@@ -115,17 +115,22 @@ class Tensor:
     def mean(self, axis: int | tuple[int, ...] | None = None, *, keepdims: bool = False) -> Tensor:
         return _class("mean")(axis=axis, keepdims=keepdims)(self)
 
-    def reshape(self, *shape: int) -> Tensor:
-        return _class("reshape")(shape)(self)
+    def reshape(self, *shape: int | tuple[int, ...]) -> Tensor:
+        return _class("reshape")(_lengths(shape))(self)
 
-    def transpose(self, *axes: int) -> Tensor:
-        return _class("transpose")(axes or None)(self)
+    def transpose(self, *axes: int | tuple[int, ...]) -> Tensor:
+        return _class("transpose")(_lengths(axes) or None)(self)
 
 
 class Parameter(Tensor):
     """A leaf that a module owns and an optimizer changes."""
 
     __slots__ = ()
+
+
+def _lengths(given: tuple[Any, ...]) -> tuple[int, ...]:
+    """Numbers one by one or as one tuple, as NumPy takes them."""
+    return tuple(given[0]) if len(given) == 1 and isinstance(given[0], tuple | list) else given
 
 
 @cache
@@ -156,9 +161,11 @@ def taping() -> bool:
 def tensors(given: Sequence[Any]) -> list[Tensor]:
     """What a module was called with as tensors. An array is a constant: nobody asks for its gradient.
 
-    A Python number has the type of the tensors beside it, so that 2 * x is float32 where x is.
+    A Python number has the type of the tensors beside it, so that 2 * x is float32 where x is, and 0.5 stays 0.5
+    beside whole numbers.
     """
-    kind = next((each.value.dtype for each in given if isinstance(each, Tensor)), None)
+    kinds = [each.value.dtype for each in given if isinstance(each, Tensor)]
+    kind = next((each for each in kinds if each.kind == "f"), None)
     found = []
     for each in given:
         if not isinstance(each, Tensor):

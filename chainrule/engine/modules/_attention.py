@@ -14,6 +14,9 @@ def weights(score: Array, mask: Array | None = None) -> Array:
     A query that sees no key at all gets weights of 0.
     """
     if mask is not None:
+        if mask.dtype.kind in "iu":
+            raise UsageError("attention was given a mask of whole numbers, expected booleans (True where a key is "
+                             "seen) or floats, which are added to the scores. Try mask.astype(bool).")
         if mask.dtype.kind == "b":
             np.copyto(score, -np.inf, where=~np.broadcast_to(mask, score.shape))
         else:

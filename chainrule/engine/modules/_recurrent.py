@@ -50,9 +50,15 @@ class Recurrent(Module):
         """The states before the first step: 0."""
         return [np.zeros((batch, self.hidden), self.bias.value.dtype) for _ in range(self.kind.states)]
 
-    def split(self, given: tuple[Array, ...]) -> tuple[States, Array, Array, Array, Array | float]:
+    def split(self, x: Array, given: tuple[Array, ...]) -> tuple[States, Array, Array, Array, Array | float]:
         """States, W, U, b and b′ of what forward is given behind x."""
         states, rest = given[:self.kind.states], given[self.kind.states:]
+        if len(given) - len(self.own) != self.kind.states:
+            raise UsageError(f"{type(self).__name__} was given {len(given) - len(self.own)} states, expected "
+                             f"{self.kind.states}: module.start(batch) makes them.")
+        if any(each.shape != (x.shape[0], self.hidden) for each in states):
+            raise UsageError(f"{type(self).__name__} was given states of shapes {[each.shape for each in states]}, "
+                             f"expected {(x.shape[0], self.hidden)}.")
         return (states, *rest) if self.kind.recurrent_bias else (states, *rest, 0.0)  # type: ignore[return-value]
 
 
@@ -60,7 +66,9 @@ class Cell(Recurrent):
     """One step: cell(x, *states) gives the next states."""
 
     def forward(self, x: Array, *given: Array) -> tuple[Any, Any]:
-        states, w, u, b, b2 = self.split(given)
+        states, w, u, b, b2 = self.split(x, given)
+        if x.ndim != 2 or x.shape[-1] != w.shape[1]:
+            raise UsageError(f"{type(self).__name__} was given shape {x.shape}, expected (batch, {w.shape[1]}).")
         after, saved = self.kind.ahead(x @ w.T + b, states[0] @ u.T + b2, states)
         return after if len(after) > 1 else after[0], (x, states[0], w, u, saved)
 
@@ -89,7 +97,7 @@ class Sequence(Recurrent):
         return super().__call__(x, *(states or self.start(x.shape[0])))
 
     def forward(self, x: Array, *given: Array) -> tuple[Any, Any]:
-        states, w, u, b, b2 = self.split(given)
+        states, w, u, b, b2 = self.split(x, given)
         if x.ndim != 3 or x.shape[-1] != w.shape[1] or not x.shape[1]:
             raise UsageError(f"{type(self).__name__} was given shape {x.shape}, expected (batch, time, {w.shape[1]}).")
         x_TBI = np.ascontiguousarray(x.swapaxes(0, 1))

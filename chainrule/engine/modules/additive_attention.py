@@ -58,5 +58,6 @@ class AdditiveAttention(Module):
 
 
 def _outer(dy: Array, x: Array) -> Array:
-    """Σ over rows of dy xᵀ."""
+    """Σ over rows of dy xᵀ, where x may have been broadcast."""
+    x = np.broadcast_to(x, (*dy.shape[:-1], x.shape[-1]))
     return dy.reshape(-1, dy.shape[-1]).T @ x.reshape(-1, x.shape[-1])

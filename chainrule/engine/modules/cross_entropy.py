@@ -8,6 +8,7 @@ import numpy as np
 
 from chainrule.engine.module import Module
 from chainrule.engine.tensor import Array
+from chainrule.errors import UsageError
 from chainrule.registry import part
 
 
@@ -21,6 +22,7 @@ class CrossEntropy(Module):
     """
 
     def forward(self, p: Array, target: Array) -> tuple[Array, tuple[Array, Array]]:
+        check("cross_entropy", p, target)
         if target.dtype.kind != "f":
             chosen = np.take_along_axis(p, target[..., None], -1)
             return -np.log(chosen).mean(), (p, target)
@@ -40,6 +42,17 @@ class CrossEntropy(Module):
     def example(random: np.random.Generator) -> tuple[CrossEntropy, list[Array]]:
         p, target = random.dirichlet(np.full(5, 20.0), size=(2, 2, 3))
         return CrossEntropy(), [p, target]
+
+
+def check(name: str, x: Array, target: Array) -> None:
+    """A class that is not there would be counted from the end; a shape that does not fit would be broadcast."""
+    soft = target.dtype.kind == "f"
+    if target.dtype.kind == "b" or target.shape != (x.shape if soft else x.shape[:-1]):
+        raise UsageError(f"{name} was given shape {x.shape} with targets of type {target.dtype} and shape "
+                         f"{target.shape}, expected classes of shape {x.shape[:-1]} or distributions of {x.shape}.")
+    if not soft and target.size and not (target.min() >= 0 and target.max() < x.shape[-1]):
+        raise UsageError(f"{name} was given classes from {target.min()} to {target.max()}, expected 0 to "
+                         f"{x.shape[-1] - 1}.")
 
 
 def rows(x: Array) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from chainrule.engine.module import Module
 from chainrule.engine.modules._attention import causal, check, score_gradient, weights
 from chainrule.engine.tensor import Array
+from chainrule.errors import UsageError
 from chainrule.registry import part
 
 
@@ -29,6 +30,9 @@ class DotProductAttention(Module):
 
     def forward(self, q: Array, k: Array, v: Array, mask: Array | None = None) -> tuple[Array, tuple[Any, ...]]:
         check("dot_product_attention", q, k, v)
+        if q.shape[-1] != k.shape[-1]:
+            raise UsageError(f"dot_product_attention was given queries of width {q.shape[-1]} and keys of width "
+                             f"{k.shape[-1]}, expected the same.")
         score = q @ k.swapaxes(-1, -2)
         score *= q.shape[-1] ** -0.5
         if self.causal:

@@ -25,7 +25,7 @@ class Gather(Module):
     def backward(self, dy: Array, memory: tuple[tuple[int, ...], Array]) -> tuple[Array, None]:
         shape, index = memory
         dx = np.zeros(shape, dy.dtype)
-        places: list[Array] = list(np.ogrid[tuple(slice(length) for length in index.shape)])
+        places: list[Array] = list(np.ogrid[tuple(slice(length) for length in dy.shape)])
         places[self.axis] = index
         np.add.at(dx, tuple(places), dy)
         return dx, None

@@ -6,6 +6,7 @@ import numpy as np
 
 from chainrule.engine.module import Module
 from chainrule.engine.tensor import Array, Parameter
+from chainrule.errors import UsageError
 from chainrule.registry import part
 
 
@@ -25,6 +26,8 @@ class LayerNorm(Module):
         self.bias = Parameter(np.zeros(width, np.float32)) if bias else None
 
     def forward(self, x: Array, gain: Array, bias: Array | None = None) -> tuple[Array, tuple[Array, Array, Array]]:
+        if x.shape[-1:] != gain.shape:
+            raise UsageError(f"layer_norm was given shape {x.shape}, expected (…, {len(gain)}).")
         n = x - x.mean(axis=-1, keepdims=True)
         r = np.einsum("...d,...d->...", n, n)[..., None] / x.shape[-1]
         r = 1 / np.sqrt(r + self.epsilon)

@@ -15,7 +15,7 @@ from chainrule.registry import part
 class Power(Module):
     r"""One array to the power of another entry by entry, broadcast to each other.
 
-    y = aᵇ,   da = dy b aᵇ⁻¹,   db = dy y ln a; the last only for a > 0, and only where somebody wants it.
+    y = aᵇ,   da = dy b aᵇ⁻¹,   db = dy y ln a; the last only for a > 0 (0 at a = 0), and only where somebody wants it.
     """
 
     def forward(self, a: Array, b: Array) -> tuple[Array, tuple[Array, Array, Array]]:
@@ -23,7 +23,8 @@ class Power(Module):
 
     def backward(self, dy: Array, memory: tuple[Array, Array, Array]) -> tuple[Callable[[], Array], ...]:
         a, b, y = memory
-        return lambda: dy * b * a ** (b - 1), lambda: dy * y * np.log(a)
+        return (lambda: dy * b * a ** np.where(b == 0, 1, b - 1),  # a⁰ has gradient 0, at a = 0 too
+                lambda: dy * y * np.log(np.where(a == 0, 1, a)))
 
     @staticmethod
     def example(random: np.random.Generator) -> tuple[Power, list[Array]]:

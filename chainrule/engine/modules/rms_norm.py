@@ -6,6 +6,7 @@ import numpy as np
 
 from chainrule.engine.module import Module
 from chainrule.engine.tensor import Array, Parameter
+from chainrule.errors import UsageError
 from chainrule.registry import part
 
 
@@ -24,6 +25,8 @@ class RMSNorm(Module):
         self.gain = Parameter(np.ones(width, np.float32))
 
     def forward(self, x: Array, gain: Array) -> tuple[Array, tuple[Array, Array, Array]]:
+        if x.shape[-1:] != gain.shape:
+            raise UsageError(f"rms_norm was given shape {x.shape}, expected (…, {len(gain)}).")
         r = np.einsum("...d,...d->...", x, x)[..., None] / x.shape[-1]
         r = 1 / np.sqrt(r + self.epsilon)
         n = x * r

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from chainrule.engine.module import Module
-from chainrule.engine.modules.cross_entropy import rows
+from chainrule.engine.modules.cross_entropy import check, rows
 from chainrule.engine.tensor import Array
 from chainrule.registry import part
 
@@ -23,6 +23,7 @@ class SoftmaxCrossEntropy(Module):
     """
 
     def forward(self, x: Array, target: Array) -> tuple[Array, tuple[Array, ...]]:
+        check("softmax_cross_entropy", x, target)
         p = x - x.max(axis=-1, keepdims=True)
         if target.dtype.kind == "f":
             return self._soft(p, target)
