@@ -125,3 +125,14 @@ def test_frequent_words_have_short_codes_and_none_could_be_better():
     counts = np.array([40, 30, 10, 10, 5, 5])
     tree = huffman(counts)
     assert (counts * np.diff(tree.starts)).sum() == 220  # 40·1 + 30·2 + (10 + 10 + 5 + 5)·4: by hand
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_block_has_centers_whatever_the_number_of_noise_words(loss):
+    text, plan = small_text(length=300), Plan(dimension=5, window=2)
+    negatives = (1, 5, 40) if loss == "negative_sampling" else (0, 5)
+    for negative in negatives:
+        objective = windows.Objective(from_context=True, loss=loss, negative=negative)
+        assert 1 <= windows.block_size(text, plan, objective) <= windows.BLOCK
+        assert objective.shared % 8 == 0
+        assert objective.shared >= 4 * negative
