@@ -16,10 +16,12 @@ import numpy as np
 from chainrule.errors import ChainruleError
 from chainrule.models.cost.sizes import TrainingMemory
 from chainrule.registry import build
+from chainrule.storage import environment
 from chainrule.tasks.task import Batch, Task
 from chainrule.training.course import Course
 from chainrule.training.plan import Plan
 
+ROOM = 0.5  # the share of the machine's memory that training may take by itself
 IN_A_ROW = 3  # steps that are not finite, then training stops
 
 
@@ -86,6 +88,20 @@ class Learner(ABC):
             course.accumulation = min(2 * course.accumulation, len(batch))
             self.say(f"out of memory: from step {course.step + 1:,} on a batch of {len(batch)} rows is taken in "
                      f"{course.accumulation} pieces.")
+
+    def make_room(self, course: Course) -> None:
+        """More pieces, where a batch takes more memory than the machine has: a full one ends programs without a word.
+
+        A GPU refuses by itself, and then `gradients` takes more pieces.
+        """
+        if self.place != "CPU":
+            return
+        before = course.accumulation
+        while self.rows_at_once(course) > 1 and _crowded(self.memory(course)):
+            course.accumulation *= 2
+        if course.accumulation > before:
+            self.say(f"a batch of {self.task.rows:,} rows has no room in memory: it is taken in {course.accumulation} "
+                     "pieces.")
 
     def trial(self, course: Course) -> float:
         """Seconds of one step without its update; it changes neither weights nor chance."""
@@ -208,3 +224,9 @@ class Learner(ABC):
     @abstractmethod
     def peak_memory(self) -> int:
         """Bytes that training took."""
+
+
+def _crowded(taken: TrainingMemory) -> bool:
+    """Whether it is too much, and mostly that of rows: fewer at once do not make weights smaller."""
+    rows = taken.activations + taken.logits
+    return taken.total > ROOM * environment.memory() and rows > taken.total / 2

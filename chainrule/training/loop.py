@@ -64,6 +64,7 @@ def fit(learner: Learner, workspace: Path, telling: Telling) -> Fitted:
         stack.callback(journal.close)
         stop = stack.enter_context(stopping())
         if not spending.spent(course):
+            learner.make_room(course)
             say(forecast(learner, course, spending))
         saved = time.monotonic()
 

@@ -142,6 +142,23 @@ def test_a_lack_of_memory_is_answered_with_smaller_pieces_on_the_engine_too(monk
     assert said == ["out of memory: from step 1 on a batch of 4 rows is taken in 2 pieces."] and course.tokens == 48
 
 
+def test_a_batch_that_has_no_room_is_taken_in_pieces_before_memory_is_full(tmp_path, monkeypatch):
+    said = []
+    learner = EngineLearner(EngineStack(TRANSFORMER, 20, np.random.default_rng(0)), task(TRANSFORMER), PLAN, said.append)
+    needed = learner.memory(Course(1)).total
+    monkeypatch.setattr("chainrule.storage.environment.memory", lambda: 2.1 * needed)
+    learner.make_room(course := Course(1))
+    assert (course.accumulation, said) == (1, [])
+    monkeypatch.setattr("chainrule.storage.environment.memory", lambda: 1.6 * needed)
+    learner.make_room(course)
+    assert (course.accumulation, said) == (2, ["a batch of 4 rows has no room in memory: it is taken in 2 pieces."])
+    learner.place = "GPU"
+    learner.make_room(course := Course(1))
+    assert course.accumulation == 1
+    stack, result, _ = trained(TRANSFORMER, tmp_path, budget=Budget(steps=2))
+    assert result.course.accumulation == 2
+
+
 def test_the_average_of_the_engine_follows_its_equation(tmp_path):
     whole, _, _ = trained(TRANSFORMER, tmp_path, ema=0.5, budget=Budget(steps=3), evaluate_every=1, keep=9)
     average = exported(EngineStack(TRANSFORMER, 20, np.random.default_rng(0)))
