@@ -144,7 +144,8 @@ def test_a_lack_of_memory_is_answered_with_smaller_pieces_on_the_engine_too(monk
 
 def test_a_batch_that_has_no_room_is_taken_in_pieces_before_memory_is_full(tmp_path, monkeypatch):
     said = []
-    learner = EngineLearner(EngineStack(TRANSFORMER, 20, np.random.default_rng(0)), task(TRANSFORMER), PLAN, said.append)
+    stack = EngineStack(TRANSFORMER, 20, np.random.default_rng(0))
+    learner = EngineLearner(stack, task(TRANSFORMER), PLAN, said.append)
     needed = learner.memory(Course(1)).total
     monkeypatch.setattr("chainrule.storage.environment.memory", lambda: 2.1 * needed)
     learner.make_room(course := Course(1))
@@ -155,7 +156,7 @@ def test_a_batch_that_has_no_room_is_taken_in_pieces_before_memory_is_full(tmp_p
     learner.place = "GPU"
     learner.make_room(course := Course(1))
     assert course.accumulation == 1
-    stack, result, _ = trained(TRANSFORMER, tmp_path, budget=Budget(steps=2))
+    _, result, _ = trained(TRANSFORMER, tmp_path, budget=Budget(steps=2))
     assert result.course.accumulation == 2
 
 
