@@ -38,4 +38,9 @@ def shortened(found: Sequence[Map], most: int | None = None) -> list[Map]:
 
 def first_row(values: Sequence[Any]) -> np.ndarray:
     """The first row of the first of the noted tensors, as float64: long texts are read in windows, which are rows."""
-    return values[0][0].detach().cpu().double().numpy()
+    return plain_array(values[0][0])
+
+
+def plain_array(value: Any) -> np.ndarray:
+    """Of torch or of the engine, as float64 in NumPy."""
+    return (value if isinstance(value, np.ndarray) else value.detach().cpu().double().numpy()).astype(np.float64)

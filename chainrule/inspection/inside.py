@@ -14,7 +14,7 @@ from chainrule.inspection.attention import maps, shortened
 from chainrule.inspection.backoff import answers, by_order
 from chainrule.inspection.neighbors import neighbors
 from chainrule.inspection.passage import shown
-from chainrule.inspection.positions import MEASURES, side_by_side
+from chainrule.inspection.positions import MEASURES, places_of_engine, side_by_side
 from chainrule.inspection.rollout import rollout
 from chainrule.inspection.similarity import cosine, linear_cka, pairwise, states, unbiased_cka
 from chainrule.text.tokenizer import Tokenizer
@@ -135,7 +135,7 @@ def layers(noted: Noted) -> dict[str, Any] | None:
 def positions(noted: Noted) -> dict[str, Any] | None:
     """The model's positions beside the forms that need no training."""
     stacks = noted.each("stack")
-    found = side_by_side(stacks[0]) if stacks else []
+    found = (places_of_engine if _of_engine(noted) else side_by_side)(stacks[0]) if stacks else []
     return {"measures": MEASURES, "forms": [
         {"name": each.name, "own": each.own, "measure": each.measure, "similarity": _rounded(each.similarity)}
         for each in found]} if found else None
@@ -147,7 +147,8 @@ def nearby(noted: Noted) -> list[dict[str, Any]] | None:
     if not stacks:
         return None
     ids = list(dict.fromkeys(np.concatenate(noted.units).tolist()))[:MOST_NEIGHBORED]
-    table_VD = stacks[0].embedding.weight.detach().float().cpu().numpy()
+    weight = stacks[0].embedding.weight
+    table_VD = weight.value if _of_engine(noted) else weight.detach().float().cpu().numpy()
     tokenizer = noted.tokenizer
     return [{"id": id, "text": shown(tokenizer, id),
              "near": [{"text": shown(tokenizer, other), "cosine": round(value, DIGITS)} for other, value in near]}
@@ -161,9 +162,18 @@ SECTIONS: dict[str, tuple[Any, str]] = {
 
 
 def _layer_names(noted: Noted) -> tuple[str, ...]:
-    from chainrule.inspection.gradients import layer_names
+    if _of_engine(noted):
+        from chainrule.inspection.engine_gradients import layer_names as of_engine
 
-    return layer_names(noted.each("stack")[0])
+        return of_engine(noted.each("stack")[0])
+    from chainrule.inspection.gradients import layer_names as of_torch
+
+    return of_torch(noted.each("stack")[0])
+
+
+def _of_engine(noted: Noted) -> bool:
+    """Whether the arrays are NumPy's, so that nothing needs torch."""
+    return any(isinstance(value, np.ndarray) for value in noted.each("embedded"))
 
 
 def _rounded(values: np.ndarray) -> list[Any]:

@@ -40,6 +40,22 @@ def side_by_side(stack: Any) -> list[Places]:
     return [Places(own, True, *mine), *others]
 
 
+def places_of_engine(stack: Any) -> list[Places]:
+    """The positions of a model of the engine, if it has any; without torch, and so without others beside them."""
+    from chainrule.engine.modules.rotary import angles, turned
+
+    shape, length = stack.shape, min(stack.shape.context, MOST)
+    if shape.position == "learned":
+        added_TD = stack.position.weight.value[:length].astype(np.float64)
+        unit_TD = added_TD / np.maximum(np.linalg.norm(added_TD, axis=-1, keepdims=True), 1e-30)
+        return [Places("learned", True, "cosine", unit_TD @ unit_TD.T)]
+    if shape.position == "rotary" and "s" in stack.letters:
+        width = shape.width // shape.heads
+        turned_TE = turned(np.ones((length, width)), *angles(length, width, 10_000.0, 0, "f8"))
+        return [Places("rotary", True, "turned", turned_TE @ turned_TE.T / width)]
+    return []
+
+
 def fixed(name: str, width: int, heads: int, length: int) -> Places:
     """A form with nothing learned, made for comparison."""
     import torch

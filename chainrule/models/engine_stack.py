@@ -146,7 +146,9 @@ class Sublayer(Composite):
         else:
             y, after = self.body.step(inward, state) if isinstance(self.body, Attention) else self.body(inward, state)
         y = self.wiring.dropout(y) if self.wiring.dropout.rate and self.training else y
-        return (y if self.wiring.kind == "plain" else x + y), after
+        y = y if self.wiring.kind == "plain" else x + y
+        note("output", y.value)
+        return y, after
 
 
 class EngineStack(Composite):
@@ -184,6 +186,8 @@ class EngineStack(Composite):
             x = x + self.position(np.arange(offset, offset + ids.shape[1]))
         if self.dropout.rate and self.training:
             x = self.dropout(x)
+        note("stack", self)
+        note("embedded", x.value)
         before = states
         if before is None:
             before = tuple(layer.body.start(len(ids)) if layer.carries else None for layer in self.sublayers)

@@ -12,6 +12,7 @@ from chainrule.engine.modules._attention import causal, check, score_gradient, w
 from chainrule.engine.tensor import Array
 from chainrule.errors import UsageError
 from chainrule.registry import part
+from chainrule.watching import note
 
 
 @part
@@ -38,6 +39,7 @@ class DotProductAttention(Module):
         if self.causal:
             np.copyto(score, -np.inf, where=~causal(*score.shape[-2:]))
         weight = weights(score, mask)
+        note("attention", weight)
         return weight @ v, (q, k, v, weight, mask is not None)
 
     def backward(self, dy: Array, memory: tuple[Any, ...]) -> tuple[Array | Callable[[], Array], ...]:

@@ -13,6 +13,7 @@ from chainrule.engine.modules.rotary import angles, turned
 from chainrule.engine.tensor import Array
 from chainrule.errors import OptionError, UsageError
 from chainrule.registry import part
+from chainrule.watching import note
 
 
 @part
@@ -44,6 +45,7 @@ class SelfAttention(Module):
         if self.causal:
             score += hidden(score.shape[-1], score.dtype.str)
         weight = weights(score)
+        note("attention", weight)
         y = np.matmul(weight, v)
         return y.transpose(0, 2, 1, 3).reshape(*qkv.shape[:2], qkv.shape[2] // 3), (q, k, v, weight, around)
 
