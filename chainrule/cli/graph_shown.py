@@ -10,21 +10,25 @@ from chainrule.cli.console import emit, say, table
 from chainrule.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from chainrule.engine import Graph
+    from chainrule.models.engine_stack import EngineStack
 
 TOKENS = 32  # in the vocabulary of a recipe's graph
+ROWS, LENGTH = 2, 8  # of the tokens that a model reads in its graph
 ENDINGS = {".svg": "svg", ".dot": "dot", ".mmd": "mermaid"}
 
 
-def show_graph(what: list[str], *, out: Path | None, json: bool) -> None:
+def show_graph(what: list[str], text: str | None = None, *, out: Path | None, json: bool) -> None:
     """The graph of one example, as a table, as JSON, or as a picture in a file."""
     name, *overrides = what
     if others := [word for word in overrides if "=" not in word]:
         raise UsageError(f"--graph draws one graph, got {1 + len(others)} names. Known: {', '.join(known())}, and "
-                         "recipes of the family engine.")
+                         "recipes and runs of the family engine.")
     if out is not None and out.suffix not in ENDINGS:
         raise UsageError(f"--out = {str(out)!r}, expected a name that ends in .svg, .dot or .mmd.")
-    drawn = graph_of(name, overrides)
+    drawn = graph_of(name, overrides, text)
     if out is not None:
         from chainrule.storage.files import created
 
@@ -43,8 +47,8 @@ def known() -> list[str]:
     return [*CLASSICS, *names("engine/modules")]
 
 
-def graph_of(name: str, overrides: list[str]) -> Graph:
-    """One of the lecture's, or that of a module's example: the sum of squares of its outputs; or that of a recipe."""
+def graph_of(name: str, overrides: list[str], text: str | None = None) -> Graph:
+    """One of the lecture's, that of a module's example (the sum of squares of its outputs), a recipe's or a run's."""
     import numpy as np
 
     from chainrule.engine import Tensor, graph
@@ -52,6 +56,10 @@ def graph_of(name: str, overrides: list[str]) -> Graph:
     from chainrule.recipe import shipped
     from chainrule.registry import find
 
+    if (Path(name) / "MANIFEST.json").exists():
+        return run_graph(name, overrides, text or "pydoc")
+    if text is not None:
+        raise UsageError(f"--text = {text} is read by the graph of a run; {name} is none.")
     if name in shipped() or name.endswith((".yaml", ".yml")):
         return recipe_graph(name, overrides)
     if overrides:
@@ -59,7 +67,8 @@ def graph_of(name: str, overrides: list[str]) -> Graph:
     if name in CLASSICS:
         return graph(CLASSICS[name]())
     if name not in known():
-        raise UsageError(f"no computation graph named {name!r}.{did_you_mean(name, [*known(), *shipped()])}")
+        recipes = [each for each in shipped() if each.startswith("engine-")]
+        raise UsageError(f"no computation graph or run named {name!r}.{did_you_mean(name, [*known(), *recipes])}")
     module, inputs = find("engine/modules", name).example(np.random.default_rng(0))  # type: ignore[attr-defined]
     y = module.to(np.float64)(*(Tensor(each, name=f"input {n}") for n, each in enumerate(inputs)))
     first, *rest = [(each * each).sum() for each in (y if isinstance(y, tuple) else (y,))]
@@ -72,8 +81,6 @@ def recipe_graph(name: str, overrides: list[str]) -> Graph:
     """The loss of a fresh model with a small vocabulary, on two rows of a few random tokens."""
     import numpy as np
 
-    from chainrule.engine import graph
-    from chainrule.engine.modules.softmax_cross_entropy import SoftmaxCrossEntropy
     from chainrule.recipe import load_recipe
     from chainrule.typed import as_typed
 
@@ -85,8 +92,27 @@ def recipe_graph(name: str, overrides: list[str]) -> Graph:
 
     with as_typed(recipe):
         stack = new_stack(recipe, TOKENS)
-    ids = np.random.default_rng(recipe.seed).integers(TOKENS, size=(2, 9))
+    ids = np.random.default_rng(recipe.seed).integers(TOKENS, size=(ROWS, 1 + LENGTH))
     stack.draw(recipe.seed, 0)
+    return stack_graph(stack, ids)
+
+
+def run_graph(name: str, overrides: list[str], text: str) -> Graph:
+    """The loss of a trained model on two short stretches of a text."""
+    from chainrule.inspection.subject import subject
+
+    found = subject(name, overrides, text, length=LENGTH, rows=ROWS)
+    if found.recipe.family != "engine":
+        raise UsageError(f"{name}: its family is {found.recipe.family}, whose computation is not the engine's. Try "
+                         f"chainrule export {name} --to engine FOLDER, and the graph of that.")
+    return stack_graph(found.stack, found.ids)
+
+
+def stack_graph(stack: EngineStack, ids: np.ndarray) -> Graph:
+    """The mean loss of every token but each row's first."""
+    from chainrule.engine import graph
+    from chainrule.engine.modules.softmax_cross_entropy import SoftmaxCrossEntropy
+
     hidden, _ = stack(ids[:, :-1])
     return graph(SoftmaxCrossEntropy()(stack.head(hidden), ids[:, 1:]), stack)
 

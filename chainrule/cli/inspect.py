@@ -17,7 +17,7 @@ def inspect(
     what: Annotated[list[str], typer.Argument(metavar="RUN [text.…=VALUE ...]", help="A run folder, and how text is "
                                               "read. For --gradients: run folders, or recipes as training would begin "
                                               "them, each with its changes; or the examples through-time and "
-                                              "through-depth. For --graph: an example's name.")],
+                                              "through-depth. For --graph: an example, or a run of the engine.")],
     text: Annotated[str | None, typer.Option("--text", "--data", help="The text that is read: a file, glob, folder or "
                                              "built-in corpus; - is standard input.")] = None,
     text_is: Annotated[str | None, typer.Option("--text-is", metavar="TEXT", help="The text itself.")] = None,
@@ -36,7 +36,7 @@ def inspect(
     clip: Annotated[float | None, typer.Option(min=0, help="Of gradients: the largest norm that may pass; the recipe's "
                                                "own if not given.")] = None,
     graph: Annotated[bool, typer.Option("--graph", help="Instead: a computation graph with the value and the gradient "
-                                        "at each node: product, neuron, any engine module or recipe.")] = False,
+                                        "at each node: product, neuron, any engine module, recipe or run.")] = False,
     map_: Annotated[bool, typer.Option("--map", help="Instead: of word vectors, a map with every word in its place, as "
                                        "a page to search and zoom, map.html unless --out says otherwise.")] = False,
     words: Annotated[int | None, typer.Option(min=1, help="Of a map: so many most frequent words; 2000 if not "
@@ -55,7 +55,7 @@ def inspect(
     and of each layer's own gradient before and after clipping. Several models are put into one picture. The examples
     through-time and through-depth are fresh models in which gradients vanish, explode, are clipped and stay alive.
 
-    With --graph: how the project's own engine computes and differentiates a small example.
+    With --graph: how the project's own engine computes and differentiates a small example, or a run of it on a text.
 
     With --map: where the vectors of frequent words lie, in two dimensions.
 
@@ -80,9 +80,9 @@ def inspect(
     if graph:
         from chainrule.cli.graph_shown import show_graph
 
-        _refuse({"--text": text, "--text-is": text_is, "--tokens": tokens, "--top": top, "--distance": distance,
-                 "--rows": rows, "--clip": clip, "--gradients": gradients or None}, "does nothing with --graph")
-        show_graph(what, out=out, json=json)
+        _refuse({"--text-is": text_is, "--tokens": tokens, "--top": top, "--distance": distance, "--rows": rows,
+                 "--clip": clip, "--gradients": gradients or None}, "does nothing with --graph")
+        show_graph(what, text, out=out, json=json)
         return
     if gradients:
         from chainrule.cli.gradients_shown import show_gradients

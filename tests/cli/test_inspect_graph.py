@@ -46,12 +46,27 @@ def test_a_recipe_has_a_graph_too(inspect):
     (["ngram"], "its family is ngram, whose computation is not the engine's"),
     (["engine-rnn", "model.widht=3"], "Did you mean"),
     (["neuron", "model.width=3"], "model.width=3 changes nothing in the graph of neuron"),
-    (["neurn"], "no computation graph named 'neurn'. Did you mean 'neuron'?"),
+    (["neurn"], "no computation graph or run named 'neurn'. Did you mean 'neuron'?"),
     (["neuron", "product"], "--graph draws one graph, got 2 names"),
     (["neuron", "--out", "x.png"], "expected a name that ends in .svg, .dot or .mmd"),
+    (["neuron", "--text", "pydoc"], "--text = pydoc is read by the graph of a run; neuron is none"),
+    (["runs/nothing"], "no computation graph or run named 'runs/nothing'. Known: "),
     (["neuron", "--text-is", "a"], "--text-is = a does nothing with --graph"),
     (["neuron", "--gradients"], "--gradients = True does nothing with --graph"),
 ])
 def test_mistakes_of_graphs_are_told_in_one_line(inspect, words, said):
     shown = inspect(*words, "--graph", code=2).err
     assert said in shown and shown.count("\n") == 1
+
+
+def test_a_trained_run_has_the_graph_of_its_loss_on_a_text(inspect, tmp_path):
+    import chainrule
+
+    (tmp_path / "text.txt").write_text("the cows eat grass and the dogs eat meat\n" * 8)
+    small = ["tokenizer=characters", "model.width=8", "model.context=8", "training.budget.steps=2", "training.batch=2"]
+    chainrule.train("engine-rnn", "text.txt", "run", overrides=small)
+    found = json.loads(inspect("run", "--graph", "--text", "text.txt", "--json").out)["nodes"]
+    assert found[-1]["label"] == "SoftmaxCrossEntropy" and 1 < float(found[-1]["value"]) < 5
+    assert all(node["gradient"] for node in found if node["kind"] == "parameter")
+    assert not [node for node in found if node["label"] == "Dropout"]  # it is used, not trained
+    assert "'model.width=3' cannot change it" in inspect("run", "model.width=3", "--graph", code=2).err
