@@ -44,7 +44,8 @@ class Graph:
         lines = ["graph LR"]
         for number, node in enumerate(self.nodes):
             left, right = ("[", "]") if node.kind == "module" else ("(", ")")
-            lines.append(f'  n{number}{left}"{"<br>".join(_lines(node)).replace(chr(34), "#quot;")}"{right}')
+            text = "<br>".join(line.replace('"', "#quot;").replace("<", "#lt;") for line in _lines(node))
+            lines.append(f'  n{number}{left}"{text}"{right}')
         return "\n".join([*lines, *(f"  n{a} --> n{b}" for a, b in self.edges)]) + "\n"
 
     def svg(self) -> str:

@@ -79,5 +79,5 @@ def test_what_a_name_may_not_break():
     x = Tensor(1.0, name='a "quoted" <b> & name')
     picture = graph(x * 2.0)
     ElementTree.fromstring(picture.svg())
-    assert r'a \"quoted\" <b> & name' in picture.dot() and "a #quot;quoted#quot;" in picture.mermaid()
+    assert r'a \"quoted\" <b> & name' in picture.dot() and "a #quot;quoted#quot; #lt;b> & name" in picture.mermaid()
     assert len(graph(Tensor(3.0)).nodes) == 1 and "<svg" in graph(Tensor(3.0)).svg()
