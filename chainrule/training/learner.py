@@ -22,6 +22,7 @@ from chainrule.training.course import Course
 from chainrule.training.plan import Plan
 
 ROOM = 0.5  # the share of the machine's memory that training may take by itself
+NOT_ONE_ROW = "out of memory with a single row at a time."
 IN_A_ROW = 3  # steps that are not finite, then training stops
 
 
@@ -84,7 +85,7 @@ class Learner(ABC):
                 small = course.accumulation >= len(batch)
             self.free()  # after the except block, which holds on to all its tensors
             if small:
-                raise ChainruleError(f"out of memory with a single row at a time. {self.smaller}.")
+                raise ChainruleError(f"{NOT_ONE_ROW} {self.smaller}.")
             course.accumulation = min(2 * course.accumulation, len(batch))
             self.say(f"out of memory: from step {course.step + 1:,} on a batch of {len(batch)} rows is taken in "
                      f"{course.accumulation} pieces.")
@@ -97,8 +98,11 @@ class Learner(ABC):
         if self.place != "CPU":
             return
         before = course.accumulation
-        while self.rows_at_once(course) > 1 and _crowded(self.memory(course)):
-            course.accumulation *= 2
+        try:
+            while self.rows_at_once(course) > 1 and _crowded(self.memory(course)):
+                course.accumulation *= 2
+        except MemoryError:  # a row or two are read to reckon
+            raise ChainruleError(f"{NOT_ONE_ROW} {self.smaller}.") from None
         if course.accumulation > before:
             self.say(f"a batch of {self.task.rows:,} rows has no room in memory: it is taken in {course.accumulation} "
                      "pieces.")

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from chainrule.errors import ChainruleError
 from chainrule.models.engine_stack import EngineShape, EngineStack, exported
 from chainrule.storage.tensors import open_tensors
 from chainrule.tasks.engine_language import EngineLanguage
@@ -156,6 +157,12 @@ def test_a_batch_that_has_no_room_is_taken_in_pieces_before_memory_is_full(tmp_p
     learner.place = "GPU"
     learner.make_room(course := Course(1))
     assert course.accumulation == 1
+    monkeypatch.setattr(EngineLearner, "memory", lambda self, course: np.empty((1 << 50,)))
+    learner.place = "CPU"
+    with pytest.raises(ChainruleError, match="single row at a time. Try a smaller model.width or model.context"):
+        learner.make_room(Course(1))
+    monkeypatch.undo()
+    monkeypatch.setattr("chainrule.storage.environment.memory", lambda: 1.6 * needed)
     _, result, _ = trained(TRANSFORMER, tmp_path, budget=Budget(steps=2))
     assert result.course.accumulation == 2
 
