@@ -43,7 +43,7 @@ def train_ids(shape: Shape, plan: Plan, text: Text | np.ndarray, valid: Text | n
 def new_stack(shape: Shape, vocabulary_size: int, seed: int, initial: str = "torch") -> Stack:
     """A stack with weights that depend on the seed alone: as its parts draw them, or as the engine would."""
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)  # `torch.manual_seed` would seed every GPU too
         stack = Stack(shape, vocabulary_size)
     if initial == "engine":
         drawn = first_weights(asdict(shape), vocabulary_size, seed)
