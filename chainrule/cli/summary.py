@@ -24,7 +24,9 @@ def _rows(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "training loss", _loss(report["training"])
     yield "validation", _validation(report)
     yield "kept", _kept(report)
-    yield "time", f"{spoken_seconds(seconds['training'])} of training, {spoken_seconds(seconds['total'])} in all"
+    went_on = seconds["training"] > seconds["total"]
+    yield "time", (f"{spoken_seconds(seconds['training'])} of training, {spoken_seconds(seconds['total'])} "
+                   f"{'since it went on' if went_on else 'in all'}")
     yield "speed", f"{report['tokens_per_second']:,} tokens/s"
     yield "memory", f"{scaled_bytes(report['peak_memory'])} at most"
     skipped = report["skipped_steps"]
