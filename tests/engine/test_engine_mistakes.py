@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from chainrule.engine import Composite, Module, Parameter, Tensor, gradcheck, untaped
-from chainrule.errors import UsageError
+from chainrule.errors import OptionError, UsageError
 from chainrule.registry import find
 
 
@@ -160,3 +160,11 @@ def test_a_polynomial_has_a_gradient_at_zero():
 def test_shapes_and_axes_may_be_tuples():
     x = Tensor(np.arange(6.0))
     assert x.reshape((2, 3)).transpose((1, 0)).shape == x.reshape(2, 3).transpose(1, 0).shape == (3, 2)
+
+
+@pytest.mark.parametrize("name, sizes", [("embedding", (0, 3)), ("embedding", (5, -1)), ("layer_norm", (0,)),
+                                         ("rms_norm", (-1,)), ("bias", (0,)), ("convolution_1d", (0, 3)),
+                                         ("convolution_2d", (3, 0)), ("linear", (0, 2)), ("gru", (2, 0))])
+def test_a_module_without_numbers_is_refused(name, sizes):
+    with pytest.raises(OptionError, match="at least 1"):
+        module(name, *sizes)

@@ -10,7 +10,7 @@ import numpy as np
 from chainrule.engine.module import Module
 from chainrule.engine.modules._windows import Sizes, sizes, spread, windows
 from chainrule.engine.tensor import Array, Parameter
-from chainrule.errors import UsageError
+from chainrule.errors import OptionError, UsageError
 
 
 class Convolution(Module):
@@ -22,6 +22,8 @@ class Convolution(Module):
 
     def __init__(self, inputs: int, outputs: int, geometry: tuple[Sizes, Sizes, Sizes],
                  random: np.random.Generator | None):
+        if inputs < 1 or outputs < 1:
+            raise OptionError(f"{type(self).__name__}.inputs, outputs", (inputs, outputs), "at least 1 each")
         size, self.stride, padding = geometry
         self.size = size
         self.border = ((0, 0), (0, 0), *((each, each) for each in padding))

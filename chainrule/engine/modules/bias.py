@@ -6,6 +6,7 @@ import numpy as np
 
 from chainrule.engine.module import Module
 from chainrule.engine.tensor import Array, Parameter
+from chainrule.errors import OptionError
 from chainrule.registry import part
 
 
@@ -17,6 +18,8 @@ class Bias(Module):
     """
 
     def __init__(self, width: int):
+        if width < 1:
+            raise OptionError("Bias.width", width, "at least 1")
         self.bias = Parameter(np.zeros(width, np.float32))
 
     def forward(self, x: Array, bias: Array) -> tuple[Array, None]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from chainrule.engine.module import Module
 from chainrule.engine.tensor import Array, Parameter
-from chainrule.errors import UsageError
+from chainrule.errors import OptionError, UsageError
 from chainrule.registry import part
 
 
@@ -18,6 +18,8 @@ class Embedding(Module):
     """
 
     def __init__(self, rows: int, width: int, *, deviation: float = 0.02, random: np.random.Generator | None = None):
+        if rows < 1 or width < 1:
+            raise OptionError("Embedding.rows, width", (rows, width), "at least 1 each")
         draw = (random or np.random.default_rng()).standard_normal((rows, width), np.float32)
         self.weight = Parameter(draw * np.float32(deviation))
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from chainrule.engine.module import Module
 from chainrule.engine.tensor import Array, Parameter
-from chainrule.errors import UsageError
+from chainrule.errors import OptionError, UsageError
 from chainrule.registry import part
 
 
@@ -21,6 +21,8 @@ class LayerNorm(Module):
     """
 
     def __init__(self, width: int, *, epsilon: float = 1e-5, bias: bool = True):
+        if width < 1:
+            raise OptionError("LayerNorm.width", width, "at least 1")
         self.epsilon = epsilon
         self.gain = Parameter(np.ones(width, np.float32))
         self.bias = Parameter(np.zeros(width, np.float32)) if bias else None

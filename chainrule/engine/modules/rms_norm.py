@@ -6,7 +6,7 @@ import numpy as np
 
 from chainrule.engine.module import Module
 from chainrule.engine.tensor import Array, Parameter
-from chainrule.errors import UsageError
+from chainrule.errors import OptionError, UsageError
 from chainrule.registry import part
 
 
@@ -21,6 +21,8 @@ class RMSNorm(Module):
     """
 
     def __init__(self, width: int, *, epsilon: float = 1e-6):
+        if width < 1:
+            raise OptionError("RMSNorm.width", width, "at least 1")
         self.epsilon = epsilon
         self.gain = Parameter(np.ones(width, np.float32))
 
