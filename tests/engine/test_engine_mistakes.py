@@ -168,3 +168,13 @@ def test_shapes_and_axes_may_be_tuples():
 def test_a_module_without_numbers_is_refused(name, sizes):
     with pytest.raises(OptionError, match="at least 1"):
         module(name, *sizes)
+
+
+@pytest.mark.parametrize("given, told", [
+    (lambda linear: linear, r"given Linear, expected a list: module\.parameters"),
+    (lambda linear: linear.named_parameters(), "given dict, expected a list"),
+    (lambda linear: linear.weight, "given Parameter, expected a list"),
+    (lambda linear: [linear.weight.value], "given ndarray among its parameters, expected tensors")])
+def test_an_optimizer_says_what_it_is_given(given, told):
+    with pytest.raises(UsageError, match=f"SGD was {told}"):
+        find("engine/optimizers", "sgd")(given(module("linear", 2, 2)))

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from chainrule.engine.tensor import Array, Parameter
+from chainrule.engine.module import Module
+from chainrule.engine.tensor import Array, Parameter, Tensor
 from chainrule.errors import OptionError, UsageError
 
 JIT_PAYS_FROM = 100_000  # parameters: with fewer, NumPy has done many steps before Numba is loaded
@@ -23,8 +24,12 @@ class Optimizer:
     fused = False  # whether one pass of a kernel does a step, where an optimizer has one
 
     def __init__(self, parameters: Iterable[Parameter], rate: float):
-        self.parameters = list(parameters)
         name = type(self).__name__
+        if isinstance(parameters, Module | Tensor | dict):
+            raise UsageError(f"{name} was given {type(parameters).__name__}, expected a list: module.parameters().")
+        self.parameters = list(parameters)
+        if odd := [each for each in self.parameters if not isinstance(each, Tensor)]:
+            raise UsageError(f"{name} was given {type(odd[0]).__name__} among its parameters, expected tensors.")
         if not self.parameters:
             raise UsageError(f"{name} was given no parameters.")
         self.rate = checked(f"{name}.rate", rate, 0, np.inf)
