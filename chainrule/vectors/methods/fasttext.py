@@ -21,12 +21,13 @@ class FastText(WindowMethod):
     r"""Gives a word the mean of its own vector and those of its character n-grams, so that unseen words have one too.
 
     v(w) = (z_w + Σ_{g ∈ G(w)} z_g) / (1 + |G(w)|),   G(w): n-grams of <w>, hashed into `bucket` rows
-    Bojanowski et al. 2017, arXiv:1607.04606. Rows exist only for buckets that some word of the text needs.
+    Bojanowski et al. 2017, arXiv:1607.04606. Rows exist only for buckets that some word of the text needs. Noise words
+    are drawn by the square roots of counts, as in fastText's program; 0.75, as in word2vec, answered fewer analogies.
     """
 
     def __init__(self, *, predicts: Literal["skipgram", "cbow"] = "skipgram",
                  loss: Literal["negative_sampling", "hierarchical_softmax", "softmax"] = "negative_sampling",
-                 negative: int = 5, ns_exponent: float = 0.75, min_n: int = 3, max_n: int = 6,
+                 negative: int = 5, ns_exponent: float = 0.5, min_n: int = 3, max_n: int = 6,
                  bucket: int = 2_000_000) -> None:
         if not 1 <= min_n <= max_n:
             raise OptionError("model.method.min_n", min_n, f"1 to max_n, {max_n}", "Or take skipgram: no n-grams.")
