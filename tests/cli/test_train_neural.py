@@ -99,7 +99,7 @@ def test_the_end_says_in_words_what_came_of_it(folder, capsys):
     assert shown["training loss"].endswith("bits per byte (mean of the last steps)")
     assert shown["validation"].startswith("perplexity ") and shown["kept"].startswith("the model of step 11, the ")
     assert shown["time"].endswith(" in all") and shown["speed"].endswith(" tokens/s")
-    assert shown["memory"].endswith(" MiB at most") and "skipped" not in shown
+    assert shown["memory"].endswith("iB at most") and "skipped" not in shown
     _, said, _ = called(capsys, *training(folder, "lstm", "nothing", "training.budget.steps=3", "split.valid=0"))
     shown = {line[:15].strip(): line[15:].strip() for line in said.splitlines()}
     assert shown["validation"] == "none: nothing was kept aside (--valid SPEC, or split.valid=0.1)"
