@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from chainrule.errors import DataError, did_you_mean
 from chainrule.text.corpora.blocks import lines
 from chainrule.text.corpora.formats import FileSource
+from chainrule.text.corpora.records import json_records
 from chainrule.text.options import TextOptions
 
 SIZE = 1 << 20  # bytes read at a time
@@ -135,13 +135,7 @@ def _cells(row: Sequence[str], columns: Sequence[int | None], path: Path, line: 
 
 
 def _records(path: Path, layout: Layout, need_labels: bool) -> Iterator[Row]:
-    for number, line in lines(path, size=SIZE, errors=layout.errors):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except ValueError as error:
-            raise DataError(f"{path}: line {number}: not JSON ({error}), expected one object a line.") from None
+    for number, record in json_records(path, size=SIZE, errors=layout.errors):
         wanted = [layout.text, layout.label] if need_labels else [layout.text]
         missing = [name for name in wanted if not isinstance(record, dict) or name not in record]
         if missing:

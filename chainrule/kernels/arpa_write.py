@@ -8,10 +8,11 @@ import numpy as np
 
 from chainrule.counting.arpa.numbers import LN10, LOG10_E, POWERS, TINY, ZERO
 from chainrule.kernels.compiled import kernel
+from chainrule.kernels.digits import DIGIT, MINUS, write_fixed
 from chainrule.threads import frozen
 
 NUMBER = 16  # bytes at most: a sign, nine digits, a point and e-10, or 0.000 before the digits
-MINUS, POINT, DIGIT, TAB, SPACE, LINE, EXPONENT = (ord(c) for c in "-.0\t \ne")
+TAB, SPACE, LINE, EXPONENT = (ord(c) for c in "\t \ne")
 
 
 class FastLines:
@@ -97,21 +98,8 @@ def _digits(mantissa, places, place, at):
         rest //= 10
     exponent = count - 1 - places
     if exponent < -4:
-        at = _fixed(mantissa, count - 1, count, place, at)
+        at = write_fixed(mantissa, count - 1, count, place, at)
         place[at], place[at + 1] = EXPONENT, MINUS
         place[at + 2], place[at + 3] = DIGIT + -exponent // 10, DIGIT + -exponent % 10
         return at + 4
-    return _fixed(mantissa, places, max(count, places + 1), place, at)
-
-
-@kernel()
-def _fixed(mantissa, places, count, place, at):
-    """`count` digits, with the point before the last `places` of them."""
-    end = at + count + (places > 0)
-    for k in range(end - 1, at - 1, -1):
-        if places > 0 and end - 1 - k == places:
-            place[k] = POINT
-        else:
-            place[k] = DIGIT + mantissa % 10
-            mantissa //= 10
-    return end
+    return write_fixed(mantissa, places, max(count, places + 1), place, at)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from chainrule.kernels.compiled import kernel
+from chainrule.kernels.digits import DIGIT, MINUS, POINT, write_fixed
 from chainrule.vectors.files.write_text import LOWEST, POWERS
 
 NUMBER = 16  # bytes at most: a sign, nine digits, a point and e-10, or 0.000 before the digits
-MINUS, PLUS, POINT, DIGIT, SPACE, LINE, SMALL_E, LARGE_E = (ord(c) for c in "-+.0 \neE")
+PLUS, SPACE, LINE, SMALL_E, LARGE_E = (ord(c) for c in "+ \neE")
 EXACT = 1 << 53  # whole numbers below it are exact in float64, and so are powers of ten up to 10^22
 EXACT_POWERS = np.array([float(10**n) for n in range(23)])
 LARGEST = float(np.finfo(np.float32).max)
@@ -76,24 +77,11 @@ def _digits(mantissa, places, place, at):
     if -4 <= exponent < 9:
         for _ in range(-places):
             mantissa *= 10
-        return _fixed(mantissa, max(places, 0), max(count - min(places, 0), places + 1), place, at)
-    at = _fixed(mantissa, count - 1, count, place, at)
+        return write_fixed(mantissa, max(places, 0), max(count - min(places, 0), places + 1), place, at)
+    at = write_fixed(mantissa, count - 1, count, place, at)
     place[at], place[at + 1] = SMALL_E, MINUS if exponent < 0 else PLUS
     place[at + 2], place[at + 3] = DIGIT + abs(exponent) // 10, DIGIT + abs(exponent) % 10
     return at + 4
-
-
-@kernel()
-def _fixed(mantissa, places, count, place, at):
-    """`count` digits, with the point before the last `places` of them."""
-    end = at + count + (places > 0)
-    for k in range(end - 1, at - 1, -1):
-        if places > 0 and end - 1 - k == places:
-            place[k] = POINT
-        else:
-            place[k] = DIGIT + mantissa % 10
-            mantissa //= 10
-    return end
 
 
 def parse_quickly(lines: list[bytes], into: np.ndarray) -> tuple[list[bytes], np.ndarray]:

@@ -1,6 +1,7 @@
 """What all tokenizers promise: files that the `tokenizers` library reads, streams like whole texts, nothing lost."""
 
 import json
+import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -58,8 +59,9 @@ def test_a_saved_tokenizer_is_read_back_equal(name, tmp_path):
 
 @settings(max_examples=60)
 @pytest.mark.parametrize("name", names("text/tokenizers"))
-@given(text=TEXT)
+@given(text=TEXT.filter(lambda text: all(unicodedata.category(c) != "Cn" for c in text)))
 def test_the_library_reads_the_same_file_and_gives_the_same_ids(name, text):
+    """But for characters that Python's tables do not know yet: the library's may be newer and call them letters."""
     library = tokenizers.Tokenizer.from_str(trained(name).to_json())
     library.encode_special_tokens = True
     expected = library.encode(text, add_special_tokens=False).ids

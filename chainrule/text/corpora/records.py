@@ -6,7 +6,7 @@ import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from chainrule.errors import DataError, did_you_mean
 from chainrule.text.corpora.blocks import cut_text, lines
@@ -52,14 +52,20 @@ def _documents(records: Iterable[Record], path: Path, options: TextOptions, size
             yield Chunk(piece, str(path), line, last)
 
 
-def _json_fields(path: Path, options: TextOptions, size: int) -> Iterator[Record]:
-    for number, line in lines(path, size=size, errors=options.errors):
+def json_records(path: Path, *, size: int, errors: str) -> Iterator[tuple[int, Any]]:
+    """The number of each line that is not blank, and the JSON in it."""
+    for number, line in lines(path, size=size, errors=errors):
         if not line.strip():
             continue
         try:
             record = json.loads(line)
         except ValueError as error:
             raise DataError(f"{path}: line {number}: not JSON ({error}), expected one object a line.") from None
+        yield number, record
+
+
+def _json_fields(path: Path, options: TextOptions, size: int) -> Iterator[Record]:
+    for number, record in json_records(path, size=size, errors=options.errors):
         if not isinstance(record, dict):
             raise DataError(f"{path}: line {number}: a JSON {type(record).__name__}, expected an object with the field "
                             f"{options.field!r}.")
