@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chainrule.cli.console import emit, say, table
-from chainrule.errors import UsageError
+from chainrule.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from chainrule.inspection.norms import Gradients, Norms
@@ -40,9 +40,13 @@ def _measured(what: list[str], data: str, distance: int, rows: int, clip: float 
     from chainrule.inspection.classroom import EXAMPLES
     from chainrule.inspection.subject import subject
     from chainrule.overrides import with_changes
+    from chainrule.recipe import shipped
 
     found = {}
     for name, overrides in with_changes(what):
+        if not (name in EXAMPLES or name in shipped() or Path(name).suffix or Path(name).exists()):
+            raise UsageError(f"no run folder, recipe or example is named {name!r}."
+                             f"{did_you_mean(name, [*shipped(), *EXAMPLES])}")
         for label, (recipe, changes) in EXAMPLES.get(name, {"": (name, [])}).items():
             looked_at = subject(recipe, [*changes, *overrides], data, length=distance + 1, rows=rows)
             found[label or looked_at.name] = looked_at.gradients(clip)

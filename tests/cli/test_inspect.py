@@ -59,7 +59,8 @@ def test_a_run_is_read_by_layer(folder):
     (["ngram", "--gradients"], "its family is ngram"),
     (["model.width=3", "rnn.yaml", "--gradients"], "expected the recipe before it"),
     (["rnn.yaml", "--gradients", "--out", "x.png"], "ends in .svg or .html"),
-    (["nothing", "--gradients"], "no recipe named 'nothing'"),
+    (["nothing", "--gradients"], "no run folder, recipe or example is named 'nothing'"),
+    (["through-tim", "--gradients"], "example is named 'through-tim'. Did you mean 'through-time'?"),
 ])
 def test_what_cannot_be_looked_at_is_said_in_one_line(folder, words, said):
     done = inspect(folder, *words, code=2)
