@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import typer
 
 from chainrule.cli.console import say, speak_plainly
+from chainrule.cli.interrupts import Interrupts
 from chainrule.errors import ChainruleError, UsageError
 
 INTERRUPTED = 130
@@ -24,7 +24,7 @@ def guarded(command: Callable[[], Any]) -> int:
     """Runs a command; the exit code it deserves. A person sees one line, with CHAINRULE_DEBUG=1 also the traceback."""
     _open_streams()
     speak_plainly()
-    signal.signal(signal.SIGTERM, _stop)  # so that `kill` cleans up as Ctrl-C does
+    Interrupts().listen()  # `kill` cleans up as Ctrl-C does
     try:
         code = command()
         sys.stdout.flush()
@@ -100,6 +100,3 @@ def _drop_output() -> None:
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
-
-def _stop(number: int, frame: Any) -> NoReturn:
-    raise SystemExit(128 + number)

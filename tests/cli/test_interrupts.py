@@ -1,0 +1,101 @@
+"""Ctrl-C and `kill` are heard wherever they come, and break nothing where they come at a bad moment."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+BEGIN = """
+import os, queue, signal, sys, threading, time
+from chainrule.cli.exits import guarded
+number = int(sys.argv[1])
+"""
+
+
+def ended(body, number):
+    """The exit code and the output of `def command():` with this body, which may send itself the signal."""
+    program = f"{BEGIN}\ndef command():\n{textwrap.indent(textwrap.dedent(body), '    ')}\nsys.exit(guarded(command))"
+    done = subprocess.run([sys.executable, "-c", program, str(int(number))], text=True, timeout=60, capture_output=True,
+                          env={**os.environ, "PYTHONPATH": str(ROOT)})
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_a_queue_is_never_left_halfway(number, code):
+    body = """
+        box = queue.Queue()
+        box.queue = type("Signals", (), {"append": staticmethod(signal.raise_signal)})
+        box.put(number)
+        print("put", box.mutex.locked(), flush=True)
+        time.sleep(30)
+    """
+    assert ended(body, number) == (code, "put False\n")
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_a_thread_is_started_wholly(number, code):
+    body = """
+        start = threading._start_new_thread
+        threading._start_new_thread = lambda *given: (signal.raise_signal(number), start(*given))
+        threading.Thread(target=lambda: os.write(1, b"ran ")).start()
+        os.write(1, b"started ")
+        time.sleep(30)
+    """
+    exit_code, output = ended(body, number)
+    assert exit_code == code
+    assert sorted(output.split()) == ["ran", "started"]
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_a_finalizer_does_not_swallow_it(number, code):
+    body = """
+        class Last:
+            def __del__(self):
+                signal.raise_signal(number)
+                print("finalized", flush=True)
+        Last()
+        time.sleep(30)
+    """
+    assert ended(body, number) == (code, "finalized\n")
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_who_waits_is_interrupted(number, code):
+    body = """
+        threading.Timer(0.2, os.kill, (os.getpid(), number)).start()
+        threading.Event().wait(30)
+    """
+    assert ended(body, number) == (code, "")
+
+
+def test_who_was_told_not_to_hear_ctrl_c_stays_so():
+    program = f"{BEGIN}\nsys.exit(guarded(lambda: signal.raise_signal(number)))"
+    done = subprocess.run(["sh", "-c", "trap '' INT; exec \"$@\"", "sh", sys.executable, "-c", program, "2"],
+                          env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60, check=False)
+    assert done.returncode == 0
+
+
+@pytest.mark.slow
+def test_a_thousand_interruptions_of_saving_are_all_heard(tmp_path):
+    body = f"""
+        import pathlib, random
+        from chainrule.storage import write_run
+        chance, heard = random.Random(0), 0
+        hear = signal.getsignal(signal.SIGINT)
+        signal.signal(signal.SIGPROF, lambda number, frame: hear(signal.SIGINT, frame))
+        for _ in range(1000):
+            signal.setitimer(signal.ITIMER_PROF, chance.uniform(0.0005, 0.004))
+            try:
+                for _ in range(100):
+                    write_run(pathlib.Path({str(tmp_path / "run")!r}), lambda folder: None, replace=True)
+            except KeyboardInterrupt:
+                heard += 1
+        print(heard, threading.active_count())
+    """
+    assert ended(body, signal.SIGINT) == (0, "1000 1\n")
