@@ -51,6 +51,7 @@ def contestants(words: Sequence[str], grid: Sequence[str] = (), *, own_tokenizer
         for variant in variants:
             _check([*changes, *variant], own_tokenizers)
             found.append(_named(source, (*changes, *variant)))
+        _check_changes(source, changes, variants)
     return _distinct(found)
 
 
@@ -70,6 +71,23 @@ def _check_recipe(source: str) -> None:
     if path.suffix not in (".yaml", ".yml"):
         raise UsageError(f"{source}: expected a recipe, whose file's name ends in .yaml. A text has --data before it, "
                          "each its own; a pattern stands in quotes: --data '*.txt'.")
+
+
+def _check_changes(source: str, changes: Sequence[str], variants: Sequence[tuple[str, ...]]) -> None:
+    """What was typed after a recipe and fits none of its variants is a mistake in the command; a bad file is a row."""
+    if not changes or not any(_problem(source, variant) is None for variant in variants):
+        return
+    problems = [_problem(source, [*changes, *variant]) for variant in variants]
+    if all(problems):
+        raise UsageError(f"{_named(source, tuple(changes)).name}: {problems[0]}")
+
+
+def _problem(source: str, changes: Sequence[str]) -> str | None:
+    try:
+        load_recipe(source, changes)
+    except ChainruleError as error:
+        return str(error)
+    return None
 
 
 def _choices(option: str) -> list[str]:

@@ -101,6 +101,8 @@ def test_when_all_fail_the_exit_code_is_one(folder, tmp_path):
     (["ngram", "--data", "text.txt", "--out", "x", "--tokenizer", "btes"], 2, "--tokenizer = 'btes', expected 'own', "),
     (["ngram", "--data", "text.txt", "--out", "x", "--change", "model.ordr=3"], 2, "--change model.ordr=3: "),
     (["broken.yaml", "--data", "text.txt", "--out", "x"], 2, "broken.yaml, line 4: not YAML"),
+    (["ngram", "lsmt", "--data", "text.txt", "--out", "x"], 2, "no recipe named 'lsmt'. Did you mean 'lstm'?"),
+    (["ngram", "ngram-bytes", "model.ordr=3", "--data", "text.txt", "--out", "x"], 2, "Did you mean 'order'?"),
     (["ngram", "--data", "text.txt", "--out", "text.txt"], 1, "text.txt: a file is there"),
     (["ngram", "--data", "text.txt", "--out", "report", "--budget", "9m"], 2, "report: holds another comparison:"),
 ])

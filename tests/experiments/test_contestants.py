@@ -39,6 +39,16 @@ def test_a_broken_file_is_a_row_that_says_why(tmp_path):
     assert found.recipe is None and "bad.yaml, line 4: no option model.ordr. Did you mean 'order'?" in found.problem
 
 
+def test_a_grid_that_a_recipe_has_no_place_for_makes_rows_that_say_so():
+    found = contestants(["ngram", "model.order=2"], grid=["model.width=2,3"])
+    assert len(found) == 2 and all("no option model.width." in each.resolved([]).problem for each in found)
+
+
+def test_a_change_that_fits_one_variant_of_a_grid_is_kept():
+    found = contestants(["ngram", "model.smoothing.discount=0.5"], grid=["model.smoothing=witten_bell,kneser_ney"])
+    assert [each.resolved([]).recipe is None for each in found] == [True, False]
+
+
 def test_what_predicts_no_text_is_a_row_that_says_so():
     found = contestants(["skipgram"])[0].resolved([])
     assert found.recipe is None and "is no language model: it predicts no text" in found.problem
@@ -57,6 +67,10 @@ def test_a_long_name_is_a_short_folder():
     (["mine.yaml"], {}, "mine.yaml: no such file, expected a recipe"),
     (["ngram", __file__], {}, "expected a recipe, whose file's name ends in .yaml. A text has --data before it"),
     (["ngrm"], {}, "no recipe named 'ngrm'. Did you mean 'ngram'?"),
+    (["ngram", "lsmt"], {}, "no recipe named 'lsmt'. Did you mean 'lstm'?"),
+    (["ngram", "ngram-bytes", "model.ordr=3"], {}, "ngram-bytes ordr=3: no option model.ordr. Did you mean 'order'?"),
+    (["ngram", "model.smoothing=knesr_ney"], {}, "no smoothing method named 'knesr_ney'. Did you mean 'kneser_ney'?"),
+    (["ngram", "model.order=0"], {"grid": ["model.compact=true,false"]}, "ngram order=0: model.order = 0, expected"),
     (["ngram", "tokenizer=bytes"], {}, "tokenizer=bytes: cannot be changed for one recipe alone, all share one"),
     (["lstm", "training.budget.steps=3"], {}, "cannot be changed for one recipe alone, --budget decides it"),
     (["ngram", "split.valid=0.5"], {}, "cannot be changed for one recipe alone, one split serves all"),
