@@ -118,11 +118,13 @@ def existing_parent(out: Path) -> Path:
 def _validated(job: Job, trained: Trained) -> dict[str, Any]:
     from chainrule.evaluation.evaluate import evaluate
     from chainrule.text.encoded import encode
+    from chainrule.text.units import unit_of
 
     assert job.valid is not None
     with job.timed("validating"):
         text = (trained.recipe or job.recipe).text
-        return evaluate(trained.model, trained.tokenizer, encode(job.valid, trained.tokenizer, text))
+        unit = unit_of(text, keeps_space=trained.tokenizer.keeps_space)
+        return evaluate(trained.model, trained.tokenizer, encode(job.valid, trained.tokenizer, text), unit=unit)
 
 
 class _Timer:

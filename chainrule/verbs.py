@@ -55,7 +55,7 @@ class Sampling:
 
 
 def evaluate(run: str | Path | LoadedRun, data: str | Path | Sequence[str | Path], *, by_order: bool = False,
-             bootstrap: int = 1000, seed: int = 0, overrides: Sequence[str] = ()) -> dict[str, Any]:
+             bootstrap: int = 10_000, seed: int = 0, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """Perplexity, bits per byte and their 95 % intervals on a text; `by_order` adds the shorter contexts (Shannon).
 
     `overrides` change how this text is read: `["text.errors=replace"]`.
@@ -65,6 +65,7 @@ def evaluate(run: str | Path | LoadedRun, data: str | Path | Sequence[str | Path
     from chainrule.evaluation.evaluate import evaluate as measure
     from chainrule.text.corpora import open_corpus
     from chainrule.text.encoded import encode
+    from chainrule.text.units import unit_of
 
     loaded = opened(run)
     family: Any = find("families", loaded.recipe.family)
@@ -76,8 +77,8 @@ def evaluate(run: str | Path | LoadedRun, data: str | Path | Sequence[str | Path
     text = text_options(loaded, overrides)
     corpus = open_corpus(data, text)
     encoded = encode(corpus, tokenizer, text)
-    found = measure(model, tokenizer, encoded, bootstrap=bootstrap, seed=seed,
-                    characters=characters(corpus, encoded))
+    found = measure(model, tokenizer, encoded, unit=unit_of(text, keeps_space=tokenizer.keeps_space),
+                    bootstrap=bootstrap, seed=seed, characters=characters(corpus, encoded))
     if by_order:
         found["by_order"] = orders.by_order(model, tokenizer, encoded)
     return found

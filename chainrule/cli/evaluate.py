@@ -15,7 +15,7 @@ def evaluate(
     data: Annotated[list[str], typer.Option(help="Text: a file, glob, folder or built-in corpus; repeatable.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="How text is read, as text.errors=replace.")] = None,
     by_order: Annotated[bool, typer.Option("--by-order", help="Also with shorter contexts (Shannon's game).")] = False,
-    bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for the 95 % intervals; 0 leaves them out.")] = 1000,
+    bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for the 95 % intervals; 0: none.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Of the resamples.")] = 0,
     json: Json = False,
 ) -> None:

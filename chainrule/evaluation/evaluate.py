@@ -8,31 +8,29 @@ from typing import Any
 import numpy as np
 
 from chainrule.errors import OptionError
-from chainrule.evaluation.significance import percentile_interval, resampled_sums
-from chainrule.evaluation.totals import Totals, Units, block_totals, unit_totals
+from chainrule.evaluation.drawing import drawn
+from chainrule.evaluation.significance import DRAWS, studentized
+from chainrule.evaluation.totals import Totals, Units
 from chainrule.protocols import LanguageModel, Tokenizer
 
-FEW_UNITS = 30  # below this many, the bootstrap draws blocks of tokens
-BLOCK = 256  # tokens, or fewer where the text is so short that there would be few blocks
 BIT = math.log(2)  # nats
 
 
-def evaluate(model: LanguageModel, tokenizer: Tokenizer, encoded: Units, *, bootstrap: int = 1000, seed: int = 0,
-             characters: int | None = None) -> dict[str, Any]:
+def evaluate(model: LanguageModel, tokenizer: Tokenizer, encoded: Units, *, unit: str = "document",
+             bootstrap: int = DRAWS, seed: int = 0, characters: int | None = None) -> dict[str, Any]:
     """Every metric of a model on an encoded text of so many characters.
 
     perplexity = exp(−1/T Σ_t ln p(w_t | w_<t)),   bits per byte = −Σ_t log₂ p(w_t | w_<t) / bytes of raw UTF-8
-    T counts the end marks, which stand for the newlines. `interval` is the middle 95 % of `bootstrap` resamples.
+    T counts the end marks, which stand for the newlines. `interval` is from so many resamples of what `drawing` says;
+    `unit` is "line" where a unit of the text is one.
     """
     if model.vocabulary_size != tokenizer.vocabulary_size:
         raise OptionError("vocabulary_size", model.vocabulary_size, f"the tokenizer's {tokenizer.vocabulary_size}",
                           "The model was trained with another tokenizer.")
-    units = len(encoded.ends)
-    groups = (unit_totals(model, tokenizer, encoded) if units >= FEW_UNITS
-              else block_totals(model, tokenizer, encoded, max(1, min(BLOCK, len(encoded.ids) // FEW_UNITS))))
+    groups = drawn(model, tokenizer, encoded, unit)
     total = groups.summed()
     return {
-        "units": units, **metrics(total),
+        "units": len(encoded.ends), **metrics(total),
         "bits_per_byte_comparable": encoded.lost == 0 and int(total.unknown) == 0,
         "bits_per_character": float(ratio(total.nll / BIT, characters)) if characters else None,
         "interval": intervals(groups, bootstrap, seed) if bootstrap else None,
@@ -52,11 +50,19 @@ def metrics(total: Totals) -> dict[str, Any]:
 
 
 def intervals(groups: Totals, draws: int, seed: int) -> dict[str, tuple[float, float]]:
-    """95 % bootstrap intervals of perplexity and bits per byte, from the same resamples."""
-    columns = np.stack([groups.nll, groups.tokens, groups.bytes], axis=1)
-    nll, tokens, bytes_ = resampled_sums(columns, draws=draws, seed=seed).T
-    return {"perplexity": percentile_interval(exp(ratio(nll, tokens))),
-            "bits_per_byte": percentile_interval(ratio(nll / BIT, bytes_))}
+    """95 % intervals of perplexity and bits per byte, both from those of a mean loss, which is never below zero.
+
+    An interval of ln p is one of p: exp keeps the order. An impossible token leaves no doubt: all is infinite.
+    """
+    found = {}
+    for name, under_R in (("perplexity", groups.tokens), ("bits_per_byte", groups.bytes)):
+        if np.isfinite(groups.nll).all():
+            loss = studentized(groups.nll[:, None], under_R, draws=draws, seed=seed)[0]
+            low, high = max(0.0, loss.low), loss.high
+        else:
+            low = high = math.inf
+        found[name] = (low / BIT, high / BIT) if name == "bits_per_byte" else (float(exp(low)), float(exp(high)))
+    return found
 
 
 def ratio(over: Any, under: Any) -> Any:

@@ -11,43 +11,14 @@ import numpy as np
 from chainrule.errors import OptionError
 
 AT_ONCE = 1 << 21  # drawn numbers held in memory at a time
-MOST_GROUPS = 20_000  # past this many units, neighbors are pooled: the interval stays, the time does not grow
-MOST_STUDENTIZED = 2_000  # the same for the t-intervals, which draw more often
+MOST = 2_000  # past this many units, neighbors are pooled: the interval stays, the time does not grow
+DRAWS = 10_000
 
 
-def resampled_sums(values_RC: np.ndarray, *, draws: int, seed: int) -> np.ndarray:
-    """(draws, C): column sums of R rows drawn with replacement, `draws` times.
-
-    Rows are independent units of text; columns are what a statistic is the ratio of, so both are drawn together.
-    Efron 1979, "Bootstrap methods: another look at the jackknife".
-    """
-    if draws < 1:
-        raise OptionError("bootstrap", draws, "at least 1 draw", "0 leaves the interval out.")
-    values_RC = pooled(np.asarray(values_RC, dtype=np.float64))
+def pooled(values_RC: np.ndarray) -> np.ndarray:
+    """At most `MOST` rows: sums over runs of neighboring rows, which also keeps what neighbors share."""
     rows = len(values_RC)
-    rng = np.random.default_rng(seed)
-    sums = np.empty((draws, values_RC.shape[1]))
-    step = max(1, AT_ONCE // max(1, rows))
-    for first in range(0, draws, step):
-        drawn = rng.integers(0, rows, size=(min(step, draws - first), rows))
-        for column, values_R in enumerate(values_RC.T):
-            sums[first : first + step, column] = values_R[drawn].sum(axis=1)
-    return sums
-
-
-def pooled(values_RC: np.ndarray, most: int | None = None) -> np.ndarray:
-    """At most so many rows: sums over runs of neighboring rows, which also keeps what neighbors share."""
-    rows, most = len(values_RC), most or MOST_GROUPS
-    if rows <= most:
-        return values_RC
-    return np.add.reduceat(values_RC, np.arange(most) * rows // most, axis=0)
-
-
-def percentile_interval(statistics: np.ndarray, coverage: float = 0.95) -> tuple[float, float]:
-    """The statistics' own percentiles, without interpolating: an infinite perplexity stays infinite."""
-    tails = [(1 - coverage) / 2, (1 + coverage) / 2]
-    low, high = np.quantile(statistics, tails, method="inverted_cdf")
-    return float(low), float(high)
+    return values_RC if rows <= MOST else np.add.reduceat(values_RC, np.arange(MOST) * rows // MOST, axis=0)
 
 
 @dataclass(frozen=True)
@@ -79,7 +50,7 @@ def paired_bootstrap(a_R: np.ndarray, b_R: np.ndarray, size_R: np.ndarray, *, dr
     return studentized(gap_R[:, None], size_R, draws=draws, seed=seed)[0]
 
 
-def studentized(over_RC: np.ndarray, under_R: np.ndarray, *, draws: int = 10_000, seed: int = 0,
+def studentized(over_RC: np.ndarray, under_R: np.ndarray, *, draws: int = DRAWS, seed: int = 0,
                 coverage: float = 0.95) -> list[Difference]:
     r"""Σ over / Σ under of each column with a symmetric bootstrap-t interval, and p for a ratio of zero.
 
@@ -88,8 +59,11 @@ def studentized(over_RC: np.ndarray, under_R: np.ndarray, *, draws: int = 10_000
     Hall 1988, "On symmetric bootstrap confidence intervals", JRSS B 50. With 20 to 200 units of unequal size and heavy
     tails it covers 91 to 97 % where percentiles cover 86 to 94 % and BCa 85 to 94 %.
     A single row says nothing about how far off it is: its interval is infinite.
+    Efron 1979, "Bootstrap methods: another look at the jackknife": rows are drawn with replacement, whole.
     """
-    columns = pooled(np.concatenate([np.asarray(under_R, np.float64)[:, None], over_RC], axis=1), MOST_STUDENTIZED)
+    if draws < 1:
+        raise OptionError("bootstrap", draws, "at least 1 draw", "0 leaves the interval out.")
+    columns = pooled(np.concatenate([np.asarray(under_R, np.float64)[:, None], over_RC], axis=1))
     under_R, over_RC = columns[:, 0], columns[:, 1:]
     theta_C = over_RC.sum(axis=0) / under_R.sum()
     left_RC = over_RC - theta_C * under_R[:, None]  # residuals: sums of their squares do not cancel

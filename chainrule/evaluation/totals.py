@@ -52,6 +52,10 @@ class Totals:
         """All groups together: each field one number."""
         return Totals(*(getattr(self, field.name).sum() for field in fields(self)))
 
+    def grouped(self, firsts: np.ndarray) -> Totals:
+        """Larger groups of neighbors; `firsts` are the first of each, from 0 on."""
+        return Totals(*(np.add.reduceat(getattr(self, field.name), firsts) for field in fields(self)))
+
 
 def unit_totals(model: LanguageModel, tokenizer: Tokenizer, encoded: Units) -> Totals:
     """One group for each unit."""

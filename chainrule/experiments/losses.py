@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from chainrule.evaluation.drawing import FEW, STRETCHES, stretch_bytes
 from chainrule.evaluation.evaluate import BIT
 
-FEW = 20  # documents; below this many, the bootstrap draws blocks of consecutive text
 LEAST = 4  # units that an interval can be drawn from: of fewer, every twentieth resample is one unit again and again
-BLOCKS, SMALLEST, LARGEST = 40, 16, 8192  # how many blocks are wished for, and their bytes
 
 
 @dataclass(frozen=True)
@@ -77,14 +76,14 @@ def units(texts: Sequence[bytes]) -> Units:
     total = int(sizes.sum())
     if len(texts) >= FEW:
         return Units(bounds, sizes, "documents", None)
-    size = min(LARGEST, max(SMALLEST, total // BLOCKS))
+    size = stretch_bytes(total)
     inner = [np.linspace(a, b, max(1, round((b - a - 1) / size)) + 1).round().astype(np.int64)[:-1]
              for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
     cuts = np.append(np.concatenate(inner), bounds[-1])
     blocks = np.diff(cuts) - np.isin(cuts[1:], bounds)  # the end of a document is a place and no byte
     note = (f"the held-out text is {_count(len(texts), 'document')} of {total:,} bytes: intervals come from "
             f"{_count(len(blocks), 'block')} of about {size:,} bytes of consecutive text, as if they were independent.")
-    if len(blocks) < BLOCKS // 2:
+    if len(blocks) < STRETCHES // 2:
         note += (" So little text says little, and the intervals are as wide as that." if len(blocks) >= LEAST else
                  " So little text says little: there are too few for an interval.")
     return Units(cuts, blocks, "blocks", note)

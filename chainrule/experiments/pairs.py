@@ -13,7 +13,6 @@ from chainrule.experiments.losses import Units
 from chainrule.experiments.standings import Standing, finite
 
 LEVEL = 0.05
-DRAWS = 10_000
 
 
 def put_intervals(standings: Sequence[Standing], units: Units) -> list[dict[str, Any]]:
@@ -28,7 +27,7 @@ def put_intervals(standings: Sequence[Standing], units: Units) -> list[dict[str,
     couples = list(itertools.combinations(range(len(compared)), 2))
     own = [np.asarray(each.unit_bits) for each in compared]
     columns = np.stack([*own, *(own[a] - own[b] for a, b in couples)], axis=1)
-    found = studentized(columns, units.bytes.astype(np.float64), draws=DRAWS)
+    found = studentized(columns, units.bytes.astype(np.float64))
     for each, interval in zip(compared, found, strict=False):
         each.row["interval"] = finite(interval)
     gaps = found[len(compared):]

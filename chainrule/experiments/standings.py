@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from chainrule.evaluation.drawing import first_lines
 from chainrule.evaluation.significance import studentized
 from chainrule.experiments.budget import Budget
 from chainrule.experiments.contestants import Contestant
@@ -132,9 +133,10 @@ def _per_byte(array: Mapping[str, np.ndarray], units: Units) -> tuple[float, int
 
 
 def _alone(arrays: Sequence[Mapping[str, np.ndarray]]) -> list[float] | None:
-    """The interval of a row that loses text, from its own units."""
+    """The interval of a row that loses text, from stretches of its own units."""
     ends, size = np.asarray(arrays[0]["unit_ends"]), np.asarray(arrays[0]["unit_bytes"], np.float64)
     bits = np.mean([np.add.reduceat(np.asarray(each["bits"]), np.append(0, ends[:-1])) for each in arrays], axis=0)
+    bits, size = (np.add.reduceat(each, first_lines(size)) for each in (bits, size))
     return finite(studentized(bits[:, None], size)[0])
 
 
