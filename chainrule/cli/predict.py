@@ -47,8 +47,9 @@ def predict(
 
 
 def _show(found: dict[str, Any]) -> None:
-    """A row for each text: its line, then labels with their probabilities."""
-    most = max((len(row["labels"]) for row in found["texts"]), default=1)
-    table(["line", *["label", "probability"] * most], [
-        (row["line"], *(cell for each in row["labels"] for cell in (each["label"], f"{each['probability']:.4f}")))
-        for row in found["texts"]])
+    """A row for each text: its line, then labels with their probabilities, as many as passed the threshold."""
+    rows = [(row["line"], [cell for each in row["labels"] for cell in (each["label"], f"{each['probability']:.4f}")])
+            for row in found["texts"]]
+    most = max((len(cells) for _, cells in rows), default=2)
+    table(["line", *["label", "probability"] * (most // 2)],
+          [(line, *cells, *[""] * (most - len(cells))) for line, cells in rows])

@@ -88,3 +88,9 @@ def test_a_threshold_and_another_way_to_read(folder, capsys):
     assert code == 0 and [each["label"] for each in json.loads(out)["texts"][0]["labels"]] == ["up"]
     code, out, _ = said(capsys, "predict", folder / "run", folder / "new.txt", "--threshold", 1)
     assert code == 0 and len(out.splitlines()) == 4
+
+
+def test_texts_may_have_fewer_labels_above_the_threshold_than_others(folder, capsys):
+    (folder / "unsure.txt").write_text("rising tall\nrising low left falling\n")
+    code, out, _ = said(capsys, "predict", folder / "run", folder / "unsure.txt", "--top", 3, "--threshold", 0.9)
+    assert code == 0 and [line.split()[:2] for line in out.splitlines()[1:]] == [["1", "up"], ["2"]]
