@@ -61,10 +61,10 @@ def load(run: str | Path) -> LoadedRun:
 def save_run(path: str | Path, write_model: Callable[[Path], None], *, recipe: Recipe, tokenizer: Any,
              report: Mapping[str, Any], metrics: Iterable[Mapping[str, Any]] = (), replace: bool = False) -> Path:
     """Writes a run folder; `write_model(folder)` adds the model's own files, model.safetensors first of all."""
-    from chainrule.storage.card import USES, model_card
+    from chainrule.storage.card import kind_of, model_card
     from chainrule.storage.environment import environment
 
-    uses = getattr(find("families", recipe.family), "uses", USES)
+    what = kind_of(find("families", recipe.family))
 
     def fill(folder: Path) -> None:
         write_model(folder)
@@ -74,6 +74,6 @@ def save_run(path: str | Path, write_model: Callable[[Path], None], *, recipe: R
         (folder / REPORT).write_text(plain_json(report, indent=1) + "\n", encoding="utf-8")
         (folder / ENVIRONMENT).write_text(plain_json(environment(), indent=1) + "\n", encoding="utf-8")
         (folder / METRICS).write_text("".join(plain_json(row) + "\n" for row in metrics), encoding="utf-8")
-        (folder / CARD).write_text(model_card(recipe.model_dump(), report, text, uses), encoding="utf-8")
+        (folder / CARD).write_text(model_card(recipe.model_dump(), report, text, what), encoding="utf-8")
 
     return write_run(path, fill, replace=replace)

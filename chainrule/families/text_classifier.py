@@ -53,6 +53,8 @@ class TextClassifierFamily:
     """Text classifiers: the mean of word and n-gram vectors, and a linear classifier on it, as fastText's."""
 
     reads_text = True  # evaluate and predict may read it otherwise than training did: text.errors=replace
+    kind = "text classifier"
+    caution = "It labels texts as those were that it learned from, with their mistakes and prejudices."
     uses = ("predict {run} FILE", "evaluate {run} --data FILE", "quantize {run} --out SMALL")
 
     class Options(BaseModel):

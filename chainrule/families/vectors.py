@@ -48,7 +48,9 @@ class Phrases(BaseModel):
 class VectorsFamily:
     """Word vectors: a vector for each word, near where words are alike."""
 
+    kind = "word vectors"
     uses = ("neighbors {run} WORD", "analogy {run} man woman king")
+    caution = "Words are near each other as they were in its training text, whose mistakes and prejudices it has."
 
     class Options(BaseModel):
         """What a recipe's `model` section may say."""

@@ -2,26 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from chainrule.strict_yaml import dump_yaml
 
-USES = ('generate {run} --prompt "..."', "evaluate {run} --data your.txt")  # of a language model
+
+@dataclass(frozen=True)
+class Kind:
+    """What a family's models are: a family that makes no language models says so in attributes of these names."""
+
+    kind: str = "language model"
+    uses: tuple[str, ...] = ('generate {run} --prompt "..."', "evaluate {run} --data your.txt")  # commands for the run
+    caution: str = "It repeats and completes what was in its training text, including that text's mistakes and " \
+                   "private details."
+
+
+LANGUAGE_MODEL = Kind()
+
+
+def kind_of(family: object) -> Kind:
+    """What a family says of its models; what it does not say is that of a language model."""
+    return Kind(*(getattr(family, name, usual) for name, usual in vars(LANGUAGE_MODEL).items()))
 
 
 def model_card(recipe: Mapping[str, Any], report: Mapping[str, Any], recipe_yaml: str,
-               uses: Sequence[str] = USES) -> str:
-    """A model card in Markdown; its head is the metadata that model hubs read. `uses` are commands for the run."""
-    head = dump_yaml({"library_name": "chainrule", "tags": ["language-model", recipe["family"]]})
-    commands = "\n".join(f"chainrule {use.format(run='THIS_FOLDER')}" for use in uses)
+               what: Kind = LANGUAGE_MODEL) -> str:
+    """A model card in Markdown; its head is the metadata that model hubs read."""
+    tags = dict.fromkeys([what.kind.replace(" ", "-"), recipe["family"].replace("_", "-")])
+    head = dump_yaml({"library_name": "chainrule", "tags": list(tags)})
+    commands = "\n".join(f"chainrule {use.format(run='THIS_FOLDER')}" for use in what.uses)
     title = recipe.get("description") or f"A {recipe['family']} model"
     return f"""---
 {head}---
 
 # {title}
 
-A `{recipe["family"]}` model over `{recipe["tokenizer"]["name"]}` tokens, made with
+{what.kind.capitalize()}, family `{recipe["family"]}`, over `{recipe["tokenizer"]["name"]}` tokens, made with
 chainrule. The folder is the model: `MANIFEST.json` has the SHA-256 of each file.
 
 ```
@@ -39,7 +57,7 @@ Everything needed to make it again, given the same text:
 ```yaml
 {recipe_yaml}```
 
-It repeats and completes what was in its training text, including that text's mistakes and private details.
+{what.caution}
 """
 
 

@@ -4,8 +4,11 @@ import getpass
 import json
 import socket
 
+import pytest
+
 from chainrule import __version__
-from chainrule.storage.card import model_card
+from chainrule.registry import find
+from chainrule.storage.card import kind_of, model_card
 from chainrule.storage.environment import environment, installed
 from chainrule.strict_yaml import load_yaml
 
@@ -40,6 +43,19 @@ def test_the_card_has_metadata_numbers_and_the_recipe():
                 "| notes | a\\|b c |"):
         assert row in card
     assert "| x |" not in card
+
+
+@pytest.mark.parametrize(("family", "tags", "says", "caution"), [
+    ("ngram", ["language-model", "ngram"], "Language model, family `ngram`, over `words` tokens", "It repeats and"),
+    ("neural", ["language-model", "neural"], "Language model, family `neural`, over", "It repeats and completes"),
+    ("vectors", ["word-vectors", "vectors"], "Word vectors, family `vectors`, over", "Words are near each other as"),
+    ("text_classifier", ["text-classifier"], "Text classifier, family `text_classifier`, over", "It labels texts as"),
+])
+def test_the_card_says_what_the_model_is(family, tags, says, caution):
+    card = model_card({**RECIPE, "family": family}, {}, "", kind_of(find("families", family)))
+    assert load_yaml(card.split("---\n")[1])["tags"] == tags
+    assert f"\n{says}" in card and f"\n{caution}" in card
+    assert (card.count("anguage") > 0) == (tags[0] == "language-model")
 
 
 def test_a_card_without_numbers_says_so():
