@@ -22,6 +22,7 @@ from chainrule.strict_yaml import dump_yaml, load_with_lines, load_yaml
 from chainrule.text.options import TextOptions
 
 SHIPPED = Path(__file__).parent / "recipes"
+RECIPE = "recipe.yaml"  # in a run folder
 
 
 class SplitOptions(BaseModel):
@@ -52,7 +53,7 @@ class Recipe(BaseModel):
 
 
 def load_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
-    """A shipped recipe by its name, or a YAML file, changed by `path=value`; or all that is wrong with it, at once."""
+    """A shipped recipe by its name, a YAML file or a run folder's, changed by `path=value`; or all that is wrong."""
     path = recipe_path(name_or_path)
     try:
         text = path.read_text(encoding="utf-8")
@@ -96,10 +97,14 @@ def _changes_of_model(overrides: Sequence[str]) -> str:
 
 
 def recipe_path(name_or_path: str | Path) -> Path:
-    """Where a recipe's text is: a shipped recipe's name wins over a file of that name without a suffix."""
+    """Where a recipe's text is: a shipped recipe's name wins over a file or run of that name without a suffix."""
     text = str(name_or_path)
     if text in shipped():
         return SHIPPED / f"{text}.yaml"
+    if (Path(text) / RECIPE).is_file():
+        return Path(text) / RECIPE
+    if Path(text).is_dir():
+        raise UsageError(f"{text}: a folder without {RECIPE}, expected a run folder, a YAML file or a recipe's name.")
     if Path(text).suffix in (".yaml", ".yml") or Path(text).is_file():
         return Path(text)
     raise UsageError(f"no recipe named {text!r}.{did_you_mean(text, shipped())} A file's name ends in .yaml.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from chainrule.errors import StorageError, UsageError
 from chainrule.plain import plain_json
 from chainrule.protocols import ABILITIES, WordVectors, called
+from chainrule.recipe import RECIPE as RECIPE
 from chainrule.recipe import Recipe, load_recipe
 from chainrule.registry import find
 from chainrule.storage import open_run, write_run
@@ -18,7 +19,7 @@ from chainrule.storage import open_run, write_run
 if TYPE_CHECKING:
     from chainrule.text.tokenizer import Tokenizer
 
-RECIPE, TOKENIZER, REPORT, METRICS = "recipe.yaml", "tokenizer.json", "report.json", "metrics.jsonl"
+TOKENIZER, REPORT, METRICS = "tokenizer.json", "report.json", "metrics.jsonl"
 ENVIRONMENT, CARD, COUNTS = "environment.json", "README.md", "counts.safetensors"
 
 

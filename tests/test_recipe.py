@@ -109,6 +109,18 @@ def test_every_mistake_of_a_file_is_told_at_once(write):
     ])
 
 
+def test_a_run_folder_stands_for_its_recipe(tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "recipe.yaml").write_text(make_recipe(PLAIN, ["model.order=2"]).to_yaml(), encoding="utf-8")
+    assert load_recipe(tmp_path / "run") == load_recipe(tmp_path / "run" / "recipe.yaml")
+    assert load_recipe(tmp_path / "run", ["model.order=4"]).model.order == 4
+
+
+def test_a_folder_that_is_no_run_is_no_recipe(tmp_path):
+    with pytest.raises(UsageError, match="a folder without recipe.yaml, expected a run folder, a YAML file or"):
+        load_recipe(tmp_path)
+
+
 def test_an_option_in_the_wrong_place_is_found():
     assert problems("order=3") == ["no option order. Did you mean 'model.order'?"]
     assert problems("model.blank_lines=keep") == ["no option model.blank_lines. Did you mean 'text.blank_lines'?"]
@@ -174,7 +186,7 @@ def test_files_that_are_no_recipes_are_refused_with_their_name(tmp_path, write):
     with pytest.raises(UsageError, match="gone.yaml: No such file"):
         load_recipe(tmp_path / "gone.yaml")
     (tmp_path / "folder.yaml").mkdir()
-    with pytest.raises(UsageError, match="folder.yaml: Is a directory"):
+    with pytest.raises(UsageError, match="folder.yaml: a folder without recipe.yaml"):
         load_recipe(tmp_path / "folder.yaml")
 
 

@@ -12,7 +12,7 @@ from chainrule.cli.console import Json, emit, say, table
 
 def compare(
     recipes: Annotated[list[str] | None, typer.Argument(metavar="RECIPE [path=value] ...", help=(
-        "Shipped recipes' names or YAML files; changes follow the recipe that they are for."))] = None,
+        "Shipped recipes, YAML files or run folders; changes follow the recipe they are for."))] = None,
     data: Annotated[list[str] | None, typer.Option(help="Text: file, glob, folder or built-in; repeatable.")] = None,
     budget: Annotated[str, typer.Option(help="For each training: 90s, 5m, 1h, 20Mtok or 1e15flop.")] = "1m",
     out: Annotated[Path | None, typer.Option(help="The folder of the report and its runs.")] = None,

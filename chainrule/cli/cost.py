@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +15,7 @@ GUESSED = {"words": 10_000, "characters": 128}  # tokens, where only the text ca
 
 
 def cost(
-    recipe: Annotated[str, typer.Argument(help="A shipped recipe's name (see `chainrule recipes`) or a YAML file.")],
+    recipe: Annotated[str, typer.Argument(help="A shipped recipe (see `chainrule recipes`), a YAML file or a run.")],
     overrides: Annotated[list[str] | None, typer.Argument(metavar="path=value", help="Changes to it.")] = None,
     data: Annotated[str | None, typer.Option(help="The text that decides the vocabulary and an epoch's tokens: a "
                                                   "path, a glob, a folder, or a built-in corpus' name.")] = None,
@@ -34,6 +35,7 @@ def cost(
         chainrule cost engine-transformer --data pydoc
         chainrule cost gpt3-175b --tokens 3e11
         chainrule cost lstm model.width=512 --vocabulary 10000
+        chainrule cost runs/lstm training.budget.tokens=1e8
     """
     from chainrule.errors import UsageError
     from chainrule.recipe import load_recipe
@@ -54,8 +56,21 @@ def cost(
             raise UsageError("--data and --vocabulary both decide the vocabulary. Give one of the two.")
         vocabulary, length = _read(resolved, data)
         tokens = tokens or ((epochs := resolved.training.budget.epochs) and epochs * length)
+    elif vocabulary is None and not any(change.startswith("tokenizer") for change in overrides or ()):
+        vocabulary = _of_run(recipe)
     found = family.cost(resolved, vocabulary or _vocabulary(resolved.tokenizer), tokens, measure=measure)
     emit({"recipe": recipe, "family": resolved.family, **found}, json, _show)
+
+
+def _of_run(recipe: str) -> int | None:
+    """The size of the vocabulary of a finished run; None of a recipe that is none."""
+    from chainrule.recipe import shipped
+    from chainrule.storage import open_run
+    from chainrule.text.tokenizer import load_tokenizer
+
+    if recipe in shipped() or not (Path(recipe) / "tokenizer.json").is_file():
+        return None
+    return load_tokenizer(open_run(recipe).file("tokenizer.json")).vocabulary_size
 
 
 def _read(recipe: Any, data: str) -> tuple[int, int]:

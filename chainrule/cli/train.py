@@ -11,7 +11,7 @@ from chainrule.cli.console import Json, emit
 
 
 def train(
-    recipe: Annotated[str, typer.Argument(help="A shipped recipe's name (see `chainrule recipes`) or a YAML file.")],
+    recipe: Annotated[str, typer.Argument(help="A shipped recipe (see `chainrule recipes`), a YAML file or a run.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="Options, as path=value.")] = None,
     data: Annotated[list[str] | None, typer.Option(help="Text: file, glob, folder or built-in; repeatable.")] = None,
     valid: Annotated[list[str] | None, typer.Option(help="Text to validate on, which is not trained on.")] = None,

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+import chainrule
 from chainrule.cli.app import main
 
 ROOT = Path(__file__).parents[2]
@@ -108,6 +109,17 @@ def test_a_text_decides_the_vocabulary_and_the_tokens_of_an_epoch(data, tmp_path
     peer = data("transformer", *small, "--data", tmp_path / "text.txt")
     assert found["vocabulary"] == peer["vocabulary"] == 7 and found["run"]["tokens"] == 3 * (30 * 4 + 1)
     assert found["parameters"] == peer["parameters"] and found["run"]["flops"] == peer["run"]["flops"]
+
+
+def test_a_run_folder_stands_for_its_recipe_and_knows_its_vocabulary(data, tmp_path):
+    (tmp_path / "text.txt").write_text("the cat sat on the mat\n" * 30)
+    small = ["tokenizer=words", "model.width=8", "model.context=4", "training.batch=2", "training.budget.steps=2"]
+    chainrule.train("engine-mlp", tmp_path / "text.txt", tmp_path / "run", overrides=small)
+    found = data(tmp_path / "run")
+    assert found["vocabulary"] == chainrule.load(tmp_path / "run").tokenizer.vocabulary_size == 8
+    by_hand = data(tmp_path / "run" / "recipe.yaml", "--vocabulary", 8)
+    assert {**found, "recipe": ""} == {**by_hand, "recipe": ""}
+    assert data(tmp_path / "run", "tokenizer=bytes")["vocabulary"] == 258
 
 
 def test_an_engine_that_has_no_room_is_told_before_it_is_built(cost):

@@ -33,6 +33,13 @@ def test_files_of_the_same_name_are_told_apart(tmp_path):
     assert [(each.name, each.folder) for each in found] == [("mine", "mine"), ("mine (2)", "mine.2")]
 
 
+def test_a_run_folder_is_compared_by_its_recipe(tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "recipe.yaml").write_text("family: ngram\ntokenizer: bytes\nmodel: {order: 2}\n")
+    found = contestants([str(tmp_path / "mine"), "model.compact=true"])[0].resolved([])
+    assert found.name == "mine compact=true" and found.recipe.model.order == 2
+
+
 def test_a_broken_file_is_a_row_that_says_why(tmp_path):
     (tmp_path / "bad.yaml").write_text("family: ngram\ntokenizer: bytes\nmodel:\n  ordr: 3\n")
     found = contestants([str(tmp_path / "bad.yaml")])[0].resolved([])
