@@ -47,3 +47,31 @@ def test_outputs_and_gradients_are_those_of_torch(name):
 
 def test_every_module_is_compared():
     assert set(EQUIVALENTS) == set(names("engine/modules"))
+
+
+def test_a_class_that_is_ruled_out_on_both_sides_costs_nothing():
+    """A score of −∞, a target of 0: torch's xlogy, and torch's gradients without that class."""
+    random = np.random.default_rng(3)
+    x, t = random.normal(size=(4, 5)), np.insert(random.dirichlet(np.ones(4), size=4), 2, 0.0, axis=1)
+    x[:, 2] = -np.inf
+    rest = [0, 1, 3, 4]
+    kept = torch.tensor(x[:, rest], requires_grad=True)
+    torch.nn.functional.cross_entropy(kept, torch.tensor(t[:, rest])).backward()
+    target = torch.tensor(t, requires_grad=True)
+    by_torch = -torch.xlogy(target, torch.tensor(x).softmax(-1)).sum() / 4
+    by_torch.backward()
+    scores, soft = Tensor(x), Tensor(t)
+    for loss in (find("engine/modules", "softmax_cross_entropy")()(scores, soft),
+                 find("engine/modules", "cross_entropy")()(find("engine/modules", "softmax")()(scores), soft)):
+        found = scatter(loss)
+        assert loss.item() == pytest.approx(by_torch.item(), rel=1e-12)
+        np.testing.assert_allclose(found[scores][:, rest], kept.grad.numpy(), atol=1e-14)
+        np.testing.assert_array_equal(found[scores][:, 2], 0)
+        np.testing.assert_allclose(found[soft], target.grad.numpy(), atol=1e-14)
+
+
+@pytest.mark.parametrize(("x", "target", "expected"), [
+    ([[0.0, -np.inf]], [[0.5, 0.5]], np.inf), ([[0.0, np.nan]], [[1.0, 0.0]], np.nan)])
+def test_what_is_impossible_or_no_number_is_still_told(x, target, expected):
+    loss = find("engine/modules", "softmax_cross_entropy")()(np.array(x), np.array(target))
+    np.testing.assert_equal(loss.item(), expected)

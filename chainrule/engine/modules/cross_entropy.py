@@ -18,7 +18,8 @@ class CrossEntropy(Module):
 
     y = −(1/R) Σ_r Σ_c t_rc ln p_rc,   dp = −dy t / (R p),   dt = −dy ln p / R
 
-    A target is a class (an integer for each row) or soft: a distribution over the classes.
+    A target is a class (an integer for each row) or soft: a distribution over the classes. Where t and p are both 0
+    nothing is lost, 0 ln 0 = 0, and dp and dt are 0.
     """
 
     def forward(self, p: Array, target: Array) -> tuple[Array, tuple[Array, Array]]:
@@ -26,7 +27,12 @@ class CrossEntropy(Module):
         if target.dtype.kind != "f":
             chosen = np.take_along_axis(p, target[..., None], -1)
             return -np.log(chosen).mean(), (p, target)
-        return -(target * np.log(p)).sum() / rows(p), (p, target)
+        with np.errstate(divide="ignore"):
+            log_p = np.log(p)
+        total, known = weighted(target, log_p)
+        if known is not log_p:
+            p = np.where((target == 0) & (p == 0), 1, p)  # so that t/p and ln p are 0
+        return -total / rows(p), (p, target)
 
     def backward(self, dy: Array, memory: tuple[Array, Array]) -> tuple[Array, Callable[[], Array] | None]:
         p, target = memory
@@ -42,6 +48,16 @@ class CrossEntropy(Module):
     def example(random: np.random.Generator) -> tuple[CrossEntropy, list[Array]]:
         p, target = random.dirichlet(np.full(5, 20.0), size=(2, 2, 3))
         return CrossEntropy(), [p, target]
+
+
+def weighted(target: Array, log_p: Array) -> tuple[Array, Array]:
+    """Σ t ln p with 0 ln 0 = 0, its limit, as in `torch.xlogy`; and ln p, with 0 in those places if there are any."""
+    with np.errstate(invalid="ignore"):
+        total = (target * log_p).sum()
+    if not np.isnan(total):
+        return total, log_p
+    log_p = np.where((target == 0) & (log_p == -np.inf), 0, log_p)
+    return (target * log_p).sum(), log_p
 
 
 def check(name: str, x: Array, target: Array) -> None:

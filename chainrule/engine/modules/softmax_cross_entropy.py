@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from chainrule.engine.module import Module
-from chainrule.engine.modules.cross_entropy import check, rows
+from chainrule.engine.modules.cross_entropy import check, rows, weighted
 from chainrule.engine.tensor import Array
 from chainrule.registry import part
 
@@ -19,7 +19,8 @@ class SoftmaxCrossEntropy(Module):
     y = −(1/R) Σ_r Σ_c t_rc ln p_rc,   p = softmax x,   dx = dy (p Σ_c t_c − t) / R,   dt = −dy ln p / R
 
     A target is a class (an integer for each row) or soft: a distribution over the classes. Fused, because the
-    quotient t/p of the two backward passes cancels: no p can be too small.
+    quotient t/p of the two backward passes cancels: no p can be too small. A score may be −∞ where the target is 0:
+    such a class costs nothing and has no gradient.
     """
 
     def forward(self, x: Array, target: Array) -> tuple[Array, tuple[Array, ...]]:
@@ -46,8 +47,8 @@ class SoftmaxCrossEntropy(Module):
         """p is kept without its quotient: total has that."""
         p = np.exp(shifted)
         total = p.sum(axis=-1, keepdims=True)
-        log_p = shifted - np.log(total)
-        return -(target * log_p).sum() / rows(p), (p, total, target, log_p)
+        loss, log_p = weighted(target, shifted - np.log(total))
+        return -loss / rows(p), (p, total, target, log_p)
 
     @staticmethod
     def example(random: np.random.Generator) -> tuple[SoftmaxCrossEntropy, list[Array]]:
