@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from chainrule.classifying.fasttext_files import read_classifier, write_classifier
+from chainrule.classifying.fasttext_files import read_classifier
+from chainrule.classifying.fasttext_writing import write_classifier
+from chainrule.classifying.quantizing import QuantizedRows
 from chainrule.families.text_classifier import label_counts, write
 from chainrule.recipe import make_recipe
 from chainrule.runs import LoadedRun, save_run
@@ -30,7 +32,7 @@ def import_classifier(path: Path, out: Path, *, replace: bool) -> dict[str, Any]
         "description": f"Imported from {path.name}: trained elsewhere, not by this recipe.",
         "model": {"dimension": known["dimension"], "word_ngrams": shape.word_ngrams, "min_n": shape.min_n,
                   "max_n": shape.max_n, "bucket": shape.bucket, "loss": model.loss,
-                  "negative": max(1, known["negative"])},
+                  "negative": max(1, known["negative"]), "quantized": isinstance(model.inputs, QuantizedRows)},
         "training": {"epochs": max(1, known["epochs"])}})
     report = {"family": "text_classifier", "imported": path.name, "labels": len(model.labels),
               "vocabulary": len(model.features.words), "ngrams": len(model.features.used)}

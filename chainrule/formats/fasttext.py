@@ -1,4 +1,4 @@
-"""fastText's models (.bin): words, character n-grams and output vectors; or a text classifier."""
+"""fastText's models (.bin): words, character n-grams and output vectors; or a text classifier (also .ftz)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from chainrule.vectors.files.fasttext_write import write_fasttext
 
 @part
 class FastText:
-    """fastText's binary models (.bin) of words, whose n-grams give unseen words a vector, or of texts; no .ftz."""
+    """fastText's models of words (.bin), whose n-grams give unseen words a vector, or of texts (.bin, .ftz)."""
 
     @staticmethod
     def recognizes(path: Path) -> bool:

@@ -4,6 +4,7 @@ import struct
 
 import numpy as np
 import pytest
+from fasttext_peer import compare, peers_chances
 
 import chainrule
 from chainrule.classifying.tree import label_tree
@@ -21,28 +22,6 @@ def fruit(tmp_path_factory, kinds_folder):
     path = tmp_path_factory.mktemp("fruit") / "train.txt"
     path.write_text(text, encoding="utf-8")
     return path
-
-
-def peers_chances(peer, texts, labels):
-    found = np.zeros((len(texts), len(labels)))
-    for row, text in enumerate(texts):
-        for chance, name in peer.f.predict(f"{text}\n", len(labels), 0.0, "strict"):  # `predict` fails with NumPy 2
-            found[row, labels.index(name.removeprefix("__label__"))] = chance
-    return found
-
-
-def as_fasttext_says(model, texts):
-    """Its sigmoid is a table of 512 numbers from −8 to 8, and it adds 1e-5 before it takes a logarithm."""
-    if model.loss in ("softmax", "hierarchical_softmax"):
-        return model.probabilities(texts) + 1e-5
-    scores = model.hidden([text.encode() for text in texts]) @ model.outputs.T
-    near = 1 / (1 + np.exp(8 - np.floor((scores + 8) * 32) / 32))
-    return np.where(scores < -8, 0, np.where(scores > 8, 1, near)) + 1e-5
-
-
-def compare(peer, model, texts):
-    np.testing.assert_allclose(peers_chances(peer, texts, model.labels), as_fasttext_says(model, texts),
-                               atol=5e-5 if model.loss == "hierarchical_softmax" else 1e-5)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -81,7 +60,7 @@ def test_the_tree_joins_the_rarest_labels_first():
     assert np.diff(tree.starts).tolist() == [1, 2, 3, 4, 4]
 
 
-def test_broken_and_quantized_files_are_one_clear_line(fruit, tmp_path):
+def test_broken_files_are_one_clear_line(fruit, tmp_path):
     fasttext = pytest.importorskip("fasttext")
     peer = fasttext.train_supervised(str(fruit), dim=11, thread=1, wordNgrams=2, bucket=500, verbose=0)
     peer.save_model(str(tmp_path / "peer.bin"))
@@ -92,16 +71,15 @@ def test_broken_and_quantized_files_are_one_clear_line(fruit, tmp_path):
         with pytest.raises(DataError, match=message) as caught:
             chainrule.import_model(tmp_path / "broken.bin", tmp_path / "run")
         assert "\n" not in str(caught.value) and not (tmp_path / "run").exists()
-    peer.quantize(input=str(fruit), verbose=0)
-    peer.save_model(str(tmp_path / "peer.ftz"))
-    with pytest.raises(DataError, match="is quantized, which is not read"):
-        chainrule.import_model(tmp_path / "peer.ftz", tmp_path / "run")
 
 
-def test_a_quantized_run_is_not_exported(kinds_folder, tmp_path):
+def test_a_name_that_says_another_kind_of_file_is_refused(kinds_folder, tmp_path):
     chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "run", overrides=["model.dimension=8"])
     chainrule.quantize(tmp_path / "run", tmp_path / "small")
-    with pytest.raises(UsageError, match="a quantized classifier cannot be written"):
+    with pytest.raises(UsageError, match="the classifier is quantized, and fastText's name for that is .ftz"):
         chainrule.export(tmp_path / "small", "fasttext", tmp_path / "small.bin")
+    with pytest.raises(UsageError, match=".ftz are quantized, and this classifier is not. Try chainrule quantize"):
+        chainrule.export(tmp_path / "run", "fasttext", tmp_path / "run.ftz.gz")
     with pytest.raises(UsageError, match="holds a text classifier; export --to word2vec needs word vectors"):
         chainrule.export(tmp_path / "run", "word2vec", tmp_path / "run.vec")
+    assert not list(tmp_path.glob("*.*"))

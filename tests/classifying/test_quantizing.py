@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from chainrule.classifying.quantizing import QuantizedRows, longest_rows, quantized
+from chainrule.classifying.quantizing import QuantizedRows, longest_rows, quantized, with_zeros
 from chainrule.kernels.classifier_quantizing import cluster, nearest
 
 EVERY = np.arange(3000)
@@ -56,3 +56,35 @@ def test_the_longest_rows_are_kept_in_their_order(table):
     lengths = np.linalg.norm(table[1:], axis=1)
     assert kept[0] == 0 and (np.diff(kept) > 0).all() and len(kept) == 50
     assert set(kept[1:].tolist()) == set((1 + np.argsort(-lengths)[:49]).tolist())
+
+
+@pytest.mark.parametrize("norms", [True, False])
+def test_chosen_rows_stay_as_they_are_quantized(table, norms):
+    rows, some = quantized(table, piece=3, norms=norms), np.array([7, 3, 2999, 3])
+    np.testing.assert_array_equal(rows.only(some)[np.arange(4)], rows[some])
+
+
+@pytest.mark.parametrize("norms", [True, False])
+def test_rows_of_zeros_stay_zeros_and_are_found(table, norms):
+    holes = table * (np.arange(3000) % 5 > 0)[:, None]
+    rows = quantized(holes, piece=2, norms=norms)
+    np.testing.assert_array_equal(rows.filled(), rows[EVERY].any(1))
+    if norms:
+        assert not rows[EVERY[::5]].any() and rows.filled().sum() > 2300
+
+
+@pytest.mark.parametrize("norms", [True, False])
+def test_a_row_of_zeros_can_follow_the_others(table, norms):
+    rows = quantized(table, piece=2, norms=norms)
+    more = with_zeros(rows)
+    assert len(more) == 3001 and not more[np.array([3000])].any()
+    np.testing.assert_array_equal(more[EVERY], rows[EVERY])
+
+
+def test_a_row_of_zeros_needs_a_length_that_no_row_has(table):
+    rows = quantized(table, piece=2, norms=False)
+    codes = (np.arange(3000) % 256).astype(np.uint8)
+    full = QuantizedRows(rows.codes, rows.centroids, 11, codes, np.arange(1, 257, dtype=np.float32))
+    assert with_zeros(full) is None
+    spare = with_zeros(QuantizedRows(rows.codes, rows.centroids, 11, codes // 2, np.arange(1, 257, dtype=np.float32)))
+    assert spare is not None and not spare[np.array([3000])].any()

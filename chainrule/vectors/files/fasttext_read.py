@@ -47,6 +47,8 @@ def read_settings(data: Bytes, allowed: Mapping[int, Mapping[int, str]]) -> tupl
         raise DataError(f"{data.path}: byte 4: version {version}, expected {VERSION}. Save it with a newer fastText.")
     settings = {name: data.number("<i4", f"the setting {name}") for name in SETTINGS}
     sample = data.number("<f8", "the setting sample")
+    if version < VERSION and settings["model"] == SUPERVISED:
+        settings["max_n"] = 0  # classifiers had no character n-grams then, whatever their settings say
     if settings["model"] == SUPERVISED and SUPERVISED not in allowed:
         raise DataError(f"{data.path}: byte 36: a classifier of texts, expected word vectors (skipgram or cbow).")
     shortest, longest, bucket = (settings[name] for name in ("min_n", "max_n", "bucket"))
@@ -74,13 +76,23 @@ def _dictionary(data: Bytes) -> tuple[list[bytes], np.ndarray, np.ndarray]:
 
 
 def matrix(data: Bytes, what: str, words: int, dimension: int, rows: int) -> np.ndarray:
-    """The next matrix of the file, which must have these rows."""
+    """The next matrix of the file, which must have these rows and must not be quantized."""
     if data.take(1, what) != b"\0":
         raise data.broken(f"{what} is quantized, which is not read. Take the model that was not quantized")
+    return numbers(data, what, words, dimension, rows)
+
+
+def numbers(data: Bytes, what: str, words: int, dimension: int, rows: int) -> np.ndarray:
+    """The rows of a matrix that is not quantized, behind the byte that says so."""
+    check_shape(data, what, words, dimension, rows)
+    table = empty_rows(data.path, rows, dimension)
+    data.rows(table, what)
+    return table
+
+
+def check_shape(data: Bytes, what: str, words: int, dimension: int, rows: int) -> None:
+    """Reads the size of a matrix, which must be this."""
     found = data.number("<i8", what), data.number("<i8", what)
     if found != (rows, dimension):
         raise data.broken(f"{what} is of {found[0]:,} × {found[1]:,} numbers, expected {rows:,} × {dimension:,} for "
                           f"{words:,} words")
-    table = empty_rows(data.path, rows, dimension)
-    data.rows(table, what)
-    return table

@@ -66,6 +66,13 @@ class Bytes:
                 raise DataError(f"{self.path}: byte {start + 4 * bad:,}: {block.flat[bad]} in {what}, expected a "
                                 "finite number.")
 
+    def fill(self, into: np.ndarray, what: str) -> None:
+        """Fills an array with the next bytes, whatever they are, a block at a time."""
+        flat = into.reshape(-1).view(np.uint8)
+        for low in range(0, len(flat), BLOCK):
+            block = flat[low : low + BLOCK]
+            block[:] = np.frombuffer(self.take(len(block), what), np.uint8)
+
     def ended(self) -> bool:
         """Whether nothing is left."""
         return len(self.buffer) == self.at and not self.more()

@@ -48,12 +48,12 @@ def check_size(path: Path, place: str, count: int, dimension: int) -> None:
                         f"and 1 to {LARGEST:,} numbers.")
 
 
-def empty_rows(path: Path, count: int, dimension: int) -> np.ndarray:
+def empty_rows(path: Path, count: int, dimension: int, dtype: str = "<f4") -> np.ndarray:
     """(count, dimension) to be filled; too much for the memory is one clear line."""
     try:
-        return np.empty((count, dimension), np.float32)
+        return np.empty((count, dimension), dtype)
     except (MemoryError, ValueError):
-        size = count * dimension * 4 / 2**30
+        size = count * dimension * np.dtype(dtype).itemsize / 2**30
         raise DataError(f"{path}: {count:,} words with {dimension:,} numbers each need {size:,.0f} GiB, more than "
                         "there is memory. If the file is smaller than that, it is broken.") from None
 
