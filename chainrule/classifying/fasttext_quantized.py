@@ -26,7 +26,7 @@ ROWS = 1 << 16  # written at a time
 
 @dataclass(frozen=True)
 class Kept:
-    """Bucket `buckets[i]` of n-grams has row `rows[i]` behind the words; `start` is where the list stands in the file."""
+    """Bucket `buckets[i]` of n-grams has row `rows[i]` behind the words; the list stands at `start` in the file."""
 
     buckets: np.ndarray
     rows: np.ndarray
