@@ -12,7 +12,7 @@ LEFT, RIGHT, TOP, BOTTOM = 72, 230, 36, 48  # what is kept around the plot; the 
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c564b")
 # Okabe & Ito's, which people who see colors differently can tell apart, and a brown
 DASHES = ("", "6 3", "2 3", "8 3 2 3")  # more lines than colors go on with these
-DIAMOND = "m-3 0l3-3 3 3-3 3z"  # around a point that stands alone
+MARKS = ("m-3 0l3-3 3 3-3 3z", "m-3-3h6v6h-6z", "m-3 3h6l-3-6z", "m-3-3l6 6m0-6l-6 6")  # the same of lone points
 MOST_NAMED, LONGEST_NAME = 14, 28  # lines in the legend, and characters of a name
 
 
@@ -88,8 +88,9 @@ def _drawn(chart: Chart) -> str:
                  f'<text transform="translate(16 {middle}) rotate(-90)" text-anchor="middle">{escape(chart.y_label)}'
                  "</text>")
     for n, line in enumerate(chart.lines):
-        look = f'stroke="{COLORS[n % len(COLORS)]}" stroke-dasharray="{DASHES[n // len(COLORS) % len(DASHES)]}"'
-        marks.append(f'<path d="{_path(line, x_axis, y_axis)}" fill="none" stroke-width="1.8" {look}/>')
+        again = n // len(COLORS) % len(DASHES)
+        look = f'stroke="{COLORS[n % len(COLORS)]}" stroke-dasharray="{DASHES[again]}"'
+        marks.append(f'<path d="{_path(line, x_axis, y_axis, MARKS[again])}" fill="none" stroke-width="1.8" {look}/>')
         if n < MOST_NAMED:
             y = TOP + 8 + 18 * n
             name = line.label if n < MOST_NAMED - 1 or len(chart.lines) <= MOST_NAMED else "…"
@@ -99,14 +100,15 @@ def _drawn(chart: Chart) -> str:
     return "\n".join(marks)
 
 
-def _path(line: Line, x_axis: Axis, y_axis: Axis) -> str:
+def _path(line: Line, x_axis: Axis, y_axis: Axis, mark: str) -> str:
+    """Points that stand alone have a mark around them."""
     pieces: list[list[str]] = [[]]
     for x, y in zip(line.x, line.y, strict=True):
         if _shown(y, y_axis.log):
             pieces[-1].append(f"{x_axis.at(x):.1f} {y_axis.at(y):.1f}")
         else:
             pieces.append([])
-    return "".join("M" + "L".join(piece) + (DIAMOND if len(piece) == 1 else "") for piece in pieces if piece)
+    return "".join("M" + "L".join(piece) + (mark if len(piece) == 1 else "") for piece in pieces if piece)
 
 
 def _shown(value: float, log: bool) -> bool:

@@ -58,3 +58,13 @@ def test_many_lines_are_told_apart_or_left_out_of_the_legend():
 def test_a_page_has_the_numbers_too():
     page = html("Gradients", [Chart("t", "d", "norm", [Line("a", [0, 1], [0.25, 0.125]), Line("b", [1], [7.0])])])
     assert "<td>0.125</td>" in page and "<td>7</td>" in page and page.count("<svg") == 1
+
+
+def test_more_lines_than_colors_differ_in_dashes_and_lone_points_in_marks():
+    """32 lines, each of two points and one that stands alone: no two look alike."""
+    lines = [Line(str(n), [0, 1, 2, 3], [1.0, 2.0, math.nan, 1.5]) for n in range(32)]
+    drawn = svg([Chart("t", "x", "y", lines)])
+    looks = re.findall(r'<path d="M[^"]*L[^"]*M[\d.]+ [\d.]+(m[^"]+)" fill="none" stroke-width="1.8" stroke="(#\w+)" '
+                       r'stroke-dasharray="([^"]*)"', drawn)
+    assert len(looks) == 32
+    assert len({(mark, color) for mark, color, _ in looks}) == len({(color, dash) for _, color, dash in looks}) == 32

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from small_report import EVIL, MODELS, details, report
+from small_report import EVIL, MODELS, details, report, row
 
 from chainrule.pages.page import write_page
 
@@ -184,3 +184,28 @@ def test_a_comparison_in_which_everything_failed_is_still_a_page(look, tmp_path)
 
 def test_the_bundle_is_small(bundle):
     assert sum((bundle / name).stat().st_size for name in ("page.js", "page.css")) < 300_000
+
+
+def test_more_models_than_colors_are_told_apart(look, tmp_path):
+    """20 models: no two share a dot, a whisker, a line of a legend, a bar or the underline of what they won."""
+    names = [f"model {n}" for n in range(20)]
+    more = details()
+    more["curves"] = dict.fromkeys(names, more["curves"]["lstm"])
+    more["by_frequency"]["values"] = dict.fromkeys(names, [3.5, 2.5, 1.5])
+    segments = [{"text": f" {name}", "bits": [1.0 if n == m else 9.0 for n in range(20)]} for m, name in
+                enumerate(names)]
+    more["text"] = {"models": names, "documents": [{"title": "won by each", "segments": segments}]}
+    page = look(written(tmp_path, report() | {"rows": [row(name, 2.0) for name in names], "pairs": []}, more))
+    page.locator(".colored span").first.wait_for()
+
+    def different(selector, what):
+        return len(set(page.locator(selector).evaluate_all(f"all => all.map(each => {what})")))
+
+    style = "each.getAttribute('style')"
+    assert different("#rows tbody .name .dot", style) == 20
+    assert different("#rows tbody .whisker", "each.style.color + each.lastElementChild.previousElementSibling.outerHTML"
+                     ".replace(/c?[xy]=\"[^\"]*\"/g, '')") == 20
+    assert different("#curves .legend line", style) == 20
+    assert different(".bars rect", style) == 20
+    assert different(".share-bar span", "each.style.background") == 20
+    assert different(".colored span", style) == 20

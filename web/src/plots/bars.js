@@ -9,8 +9,8 @@ import { Legend } from "./legend.js";
 const [TOP, BOTTOM, LEFT, RIGHT] = [10, 42, 46, 6];
 
 /**
- * labels: the groups; series: [{name, color, values: [...]}]; below: a second line under each label, or nothing.
- * format: number => text, for the tip of a bar.
+ * labels: the groups; series: [{name, color, dash, mark, values: [...]}]; below: a second line under each label, or
+ * nothing. format: number => text, for the tip of a bar.
  */
 export function Bars({ labels, series, xLabel, yLabel, below, height = 280, format = (value) => digits(value, 2) }) {
   const [box, width] = useWidth();
@@ -27,7 +27,7 @@ export function Bars({ labels, series, xLabel, yLabel, below, height = 280, form
         <text class="mark" x=${LEFT - 8} y=${y(each) + 4} text-anchor="end">${tick(each)}</text></g>`)}
       ${series.map((each, s) => each.values.map((value, n) => value != null && html`
         <rect x=${x(n) + inner(s)} y=${y(value)} width=${Math.max(1, inner.bandwidth())} rx="1.5"
-          height=${Math.max(0, y(0) - y(value))} style=${`fill:${each.color}`}>
+          height=${Math.max(0, y(0) - y(value))} style=${filled(each)}>
           <title>${`${each.name}, ${labels[n]}: ${format(value)}`}</title></rect>`))}
       ${labels.map((each, n) => html`<text class="mark" x=${x(n) + x.bandwidth() / 2} y=${height - BOTTOM + 16}
         text-anchor="middle">${cut(each, room)}${below && html`<tspan class="second" x=${x(n) + x.bandwidth() / 2}
@@ -38,6 +38,12 @@ export function Bars({ labels, series, xLabel, yLabel, below, height = 280, form
         text-anchor="middle">${yLabel}</text>
     </svg>
   </div>`;
+}
+
+/** A bar in its color; where that is another's already, a pale one with an outline in dashes. */
+function filled({ color, dash = [], mark = 0 }) {
+  const outline = `stroke:${color};stroke-width:1.5;stroke-dasharray:${dash.join(" ")}`;
+  return mark ? `fill:${color};fill-opacity:0.3;${outline}` : `fill:${color}`;
 }
 
 function cut(text, most) {

@@ -11,8 +11,8 @@ const FONT = "12px system-ui, sans-serif";
 const [FEW, MANY] = [24, 150]; // fewer points of a line are marked; more points of a cloud are small
 
 /**
- * series: [{name, color, dash, x: [...], y: [...], points: true for dots only}], x ascending; null y breaks a line.
- * xLog, yLog: logarithmic axes (values of 0 or less are left out). xRange, yRange: [low, high] or nothing.
+ * series: [{name, color, dash, mark, x: [...], y: [...], points: true for dots only}], x ascending; null y breaks a
+ * line. xLog, yLog: logarithmic axes (values of 0 or less are left out). xRange, yRange: [low, high] or nothing.
  * xFormat, yFormat: number => text, under the pointer; xTick the same along the axis. describe: x => text, instead of
  * xFormat. label: what the chart is, for those who cannot see it.
  */
@@ -76,11 +76,25 @@ function axis(label, format, log, grid) {
     ...(log && { filter: (_, ticks) => ticks, splits: (u, _, low, high) => powers(low, high, u.width) }) };
 }
 
-function styled({ color, dash, x, points }) {
+function styled({ color, dash, mark = 0, x, points }) {
   const stroke = resolved(color);
-  const size = points ? (x.length > MANY ? 4 : 7) : x.length === 1 ? 11 : 5;
+  const size = (points ? (x.length > MANY ? 4 : 7) : x.length === 1 ? 11 : 5) - (mark > 1 ? 1 : 0);
+  const inside = mark % 2 ? { fill: resolved("var(--paper)"), width: 1.5 } : { fill: stroke, width: 0 };
   return { stroke, width: 2, dash, spanGaps: true, ...(points ? { paths: () => null } : {}),
-    points: { show: points || x.length < FEW, size, fill: stroke, stroke, width: 0 } };
+    points: { show: points || x.length < FEW, size, stroke, ...inside, ...(mark > 1 && { paths: squares(size) }) } };
+}
+
+/** Squares in the place of dots, as uPlot takes paths; 3: it may clip both the line and the inside. */
+function squares(size) {
+  return (u, series, first, last) => {
+    const [path, half] = [new Path2D(), size * devicePixelRatio / 2];
+    for (let n = first; n <= last; n++) {
+      if (u.data[series][n] == null) continue;
+      path.rect(u.valToPos(u.data[0][n], "x", true) - half, u.valToPos(u.data[series][n], "y", true) - half,
+        2 * half, 2 * half);
+    }
+    return { stroke: path, fill: path, clip: null, flags: 3 };
+  };
 }
 
 /** uPlot wants one list of x for all series. */

@@ -13,7 +13,7 @@ export function Readout({ at, series, xLog, xFormat, yFormat, describe }) {
   const side = at.left > at.width / 2 ? `right:${at.width - at.left + ASIDE}px` : `left:${at.left + ASIDE}px`;
   return html`<div class="readout" style=${side}>
     <div class="quiet">${describe ? describe(x) : xFormat(x)}</div>
-    ${rows.map(([each, y]) => html`<div class="reading"><${Dot} color=${each.color} />
+    ${rows.map(([each, y]) => html`<div class="reading"><${Dot} ...${each} />
       <span>${each.name}</span><span class="number">${yFormat(y)}</span></div>`)}
   </div>`;
 }

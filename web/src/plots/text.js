@@ -1,10 +1,11 @@
 // A text whose pieces are colored; the pointer, a tap or the arrow keys choose one.
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { html } from "../html.js";
+import { rule } from "../palette.js";
 
 /**
- * segments: [{text, color, strength: 0 to 1}] (no color: none); selected: an index or null; onSelect: (index) => ….
- * The whole text is one stop of the Tab key; from there the arrow keys go from piece to piece.
+ * segments: [{text, color, mark, strength: 0 to 1}] (no color: none); selected: an index or null; onSelect: (index)
+ * => …. The whole text is one stop of the Tab key; from there the arrow keys go from piece to piece.
  */
 export function ColoredText({ segments, selected, onSelect, label }) {
   const box = useRef(null);
@@ -33,10 +34,11 @@ export function ColoredText({ segments, selected, onSelect, label }) {
     onKeyDown=${move} onFocus=${() => selected == null && onSelect(0)}>${spans}</div>`;
 }
 
-function tint({ color, strength }) {
+function tint({ color, strength, mark }) {
   if (!color || !(strength > 0)) return undefined;
   const share = `calc(var(--tint) * ${Math.round(100 * Math.min(1, strength))}%)`; // less on dark screens
-  return `background:color-mix(in srgb, ${color} ${share}, transparent)`;
+  const line = mark ? `;text-decoration:underline ${rule(mark)} 2px ${color}` : "";
+  return `background:color-mix(in srgb, ${color} ${share}, transparent)${line}`;
 }
 
 /** A line end keeps its place but is given a sign, so that it can be pointed at. */

@@ -17,7 +17,7 @@ export function Members({ id, part, data }) {
   const shares = data.tokens.map((_, t) => shared(part, t));
   const segments = data.tokens.map((token, t) => {
     const best = shares[t].indexOf(Math.max(...shares[t]));
-    return { text: inText(token, data.tokens[t - 1], data.spaced), color: looks.get(names[best]).color,
+    return { text: inText(token, data.tokens[t - 1], data.spaced), ...looks.get(names[best]),
       strength: Math.max(0, (shares[t][best] - 1 / names.length) / (1 - 1 / names.length)) * 0.7 };
   });
   return html`<${Section} id=${id} title="Members" caption="By whom each token was expected: λₘ pₘ / Σ λ p. The color is the member with the largest share, as strong as it is large.">

@@ -21,7 +21,7 @@ export function Differences({ report, looks }) {
       <thead><tr><td></td>${names.map((name) => html`
         <th scope="col"><span class=${tall}>${name}</span></th>`)}</tr></thead>
       <tbody>${names.map((row) => html`<tr>
-        <th scope="row"><span class="name"><${Dot} color=${looks.get(row).color} /><span>${row}</span></span></th>
+        <th scope="row"><span class="name"><${Dot} ...${looks.get(row)} /><span>${row}</span></span></th>
         ${names.map((column) => html`<${Cell} pair=${known.get(`${row}\n${column}`)} />`)}</tr>`)}</tbody>
     </table></div>
     ${report.units && html`<p class="quiet small">Paired bootstrap over ${report.units}, 5 % for all pairs together.

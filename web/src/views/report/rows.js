@@ -68,7 +68,7 @@ function costs() {
 }
 
 function Name({ row, look, best }) {
-  return html`<span class="name"><${Dot} color=${look.color} /><span>${row.name}</span>
+  return html`<span class="name"><${Dot} ...${look} /><span>${row.name}</span>
     ${row.name === best && html`<span class="tag good">best</span>`}
     ${["compressor", "mixture"].includes(row.kind) && html`<span class="tag">${row.kind}</span>`}</span>`;
 }

@@ -1,5 +1,6 @@
 // Samples side by side, the recipes, and the notes.
 import { html } from "../../html.js";
+import { rule } from "../../palette.js";
 import { Copy, Section } from "../../pieces.js";
 import { Dot } from "../../plots/legend.js";
 import { inOrder } from "./looks.js";
@@ -12,9 +13,9 @@ export function Samples({ details: { samples }, looks }) {
     caption="Every model goes on from the same prompt; nothing is picked by hand.">
     ${samples.map(({ prompt, texts }) => html`<div class="prompt">
       <p class="quiet">Prompt: <code class="piece">${prompt === "" ? "(none)" : prompt}</code></p>
-      <div class="samples">${inOrder(looks, texts).map(({ name, color, it }) => html`
-        <article style=${`border-top-color:${color}`}>
-          <h3><${Dot} color=${color} /> ${name}</h3>
+      <div class="samples">${inOrder(looks, texts).map(({ it, ...look }) => html`
+        <article style=${`border-top-color:${look.color};border-top-style:${rule(look.mark)}`}>
+          <h3><${Dot} ...${look} /> ${look.name}</h3>
           ${[it].flat().map((text) => html`<pre class="sample" tabindex="0"><b>${prompt}</b>${text}</pre>`)}
         </article>`)}</div></div>`)}
   <//>`;
@@ -24,7 +25,7 @@ export function Recipes({ details: { recipes }, looks }) {
   const all = inOrder(looks, recipes);
   if (!all.length) return null;
   return html`<${Section} id="recipes" title="Recipes" caption=${RECIPES}>
-    ${all.map(({ name, color, it }) => html`<details class="fold"><summary><${Dot} color=${color} /> ${name}</summary>
+    ${all.map(({ it, ...look }) => html`<details class="fold"><summary><${Dot} ...${look} /> ${look.name}</summary>
       <div class="inside command"><pre><code>${it}</code></pre><${Copy} text=${it} /></div></details>`)}
   <//>`;
 }

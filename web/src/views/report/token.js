@@ -1,6 +1,7 @@
 // One token as each model saw it, and how much of a text each model won.
 import { digits, percent } from "../../format.js";
 import { html } from "../../html.js";
+import { surface } from "../../palette.js";
 import { visible } from "../../plots/heatmap.js";
 import { Dot } from "../../plots/legend.js";
 
@@ -8,7 +9,7 @@ import { Dot } from "../../plots/legend.js";
 export function Token({ segment, models, text, looks }) {
   const rows = models.map((name) => {
     const place = text.models.indexOf(name);
-    return { name, color: looks.get(name).color, bits: segment.bits[place], top: segment.top?.[place] };
+    return { look: looks.get(name), bits: segment.bits[place], top: segment.top?.[place] };
   }).sort((a, b) => (a.bits ?? Infinity) - (b.bits ?? Infinity));
   const most = Math.max(...rows.map((row) => row.bits ?? 0), 1);
   return html`<h3><code class="piece">${visible(segment.text)}</code></h3>
@@ -16,12 +17,12 @@ export function Token({ segment, models, text, looks }) {
     ${rows.map((row, n) => html`<${Guess} ...${row} best=${n === 0} most=${most} right=${segment.text} />`)}`;
 }
 
-function Guess({ name, color, bits, top, best, most, right }) {
+function Guess({ look, bits, top, best, most, right }) {
   return html`<div class="guess">
-    <div class="bits"><${Dot} color=${color} /><span class=${best ? "winner" : undefined}>${name}</span>
+    <div class="bits"><${Dot} ...${look} /><span class=${best ? "winner" : undefined}>${look.name}</span>
       <span class="number">${digits(bits, 2)}</span></div>
     <div class="meter" aria-hidden="true">
-      <span style=${`width:${100 * (bits ?? 0) / most}%;background:${color}`}></span></div>
+      <span style=${`width:${100 * (bits ?? 0) / most}%;background:${surface(look)}`}></span></div>
     ${top && html`<ol class="top">${top.map(([text, p]) => html`<li class=${text === right ? "right" : undefined}>
       <code>${visible(text)}</code> <span class="number">${percent(p, p < 0.1 ? 1 : 0)}</span></li>`)}</ol>`}
   </div>`;
@@ -32,11 +33,10 @@ export function Shares({ judged, segments, rivals, looks }) {
   const won = rivals.map(() => 0);
   judged.forEach(({ winner, margin }, n) => { if (margin > 1e-9) won[winner] += segments[n].text.length; });
   const total = won.reduce((a, b) => a + b, 0) || 1;
-  const color = (name) => looks.get(name).color;
   return html`<div class="shares">
     <div class="share-bar" aria-hidden="true">${rivals.map((name, n) => html`
-      <span style=${`flex:${won[n]};background:${color(name)}`}></span>`)}</div>
-    <ul>${rivals.map((name, n) => html`<li><${Dot} color=${color(name)} /> ${name} is best on${" "}
+      <span style=${`flex:${won[n]};background:${surface(looks.get(name))}`}></span>`)}</div>
+    <ul>${rivals.map((name, n) => html`<li><${Dot} ...${looks.get(name)} /> ${name} is best on${" "}
       <b class="number">${percent(won[n] / total)}</b> of this text</li>`)}</ul>
   </div>`;
 }

@@ -29,6 +29,13 @@ export function Whisker({ row, at, look }) {
     style=${`color:${look.color}`}>
     ${at.ticks(3).map((each) => html`<line class="grid" x1=${at(each)} x2=${at(each)} y1="0" y2=${HEIGHT} />`)}
     <line class="reach" x1=${at(low)} x2=${at(high)} y1=${middle} y2=${middle} />
-    <circle cx=${at(row.bits_per_byte)} cy=${middle} r="4" />
+    <${Mark} x=${at(row.bits_per_byte)} y=${middle} mark=${look.mark} />
     <title>${digits(row.bits_per_byte)}, 95 % interval: ${told}</title></svg>`;
+}
+
+/** As the dot before the name: a disk, a ring, a square, a hollow square. */
+function Mark({ x, y, mark = 0 }) {
+  const style = mark % 2 ? "fill:var(--paper);stroke:currentColor;stroke-width:2" : undefined;
+  return mark > 1 ? html`<rect x=${x - 4} y=${y - 4} width="8" height="8" style=${style} />`
+    : html`<circle cx=${x} cy=${y} r="4" style=${style} />`;
 }

@@ -66,5 +66,6 @@ function judge(segment, places) {
 }
 
 function tinted({ text }, { winner, margin }, rivals, looks) {
-  return { text, color: looks.get(rivals[winner])?.color, strength: STRONGEST * Math.min(1, margin / FULL) };
+  const { color, mark } = looks.get(rivals[winner]) ?? {};
+  return { text, color, mark, strength: STRONGEST * Math.min(1, margin / FULL) };
 }
