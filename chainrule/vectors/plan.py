@@ -48,7 +48,7 @@ class Progress:
         """Words that were trained on; at most ten times a second somebody is told."""
         self.done += words
         now = time.perf_counter()
-        if self.plan.show is not None and now - self.said > 0.1:
+        if self.plan.show is not None and self.done and now - self.said > 0.1:
             self.said = now
             speed = self.done / (now - self.began)
             self.plan.show({"progress": self.share, "words_per_second": speed,
