@@ -20,7 +20,7 @@ from chainrule.classifying.targets import Gathered
 from chainrule.classifying.tree import tree_tensors
 from chainrule.classifying.validating import Validation
 from chainrule.classifying.vocabulary import learn_features
-from chainrule.errors import OptionError
+from chainrule.errors import DataError, OptionError
 from chainrule.jobs import Job, Trained
 from chainrule.protocols import WordVectors
 from chainrule.registry import part
@@ -103,6 +103,7 @@ class TextClassifierFamily:
                 size=recipe.tokenizer["size"], threads=plan.threads,
                 more=[] if known is None else [word.encode() for word in known.words])
             labels, targets = gathered.finished(job.corpus.name)  # type: ignore[union-attr]
+            _check_words(features, job.corpus.name)  # type: ignore[union-attr]
         with job.timed("training"):
             inputs, outputs = fresh(features.rows, len(labels) - (loss == "hierarchical_softmax"), plan)
             if known is not None:
@@ -175,10 +176,20 @@ def _checked(job: Job) -> Shape:
         raise OptionError("tokenizer.name", recipe.tokenizer["name"], "words")
     if recipe.model.quantized:
         raise OptionError("model.quantized", True, "false", "Train first, then: chainrule quantize RUN --out SMALL.")
+    for name in ("min_count", "size"):
+        if recipe.tokenizer[name] is not None and recipe.tokenizer[name] < 1:
+            raise OptionError(f"tokenizer.{name}", recipe.tokenizer[name], "at least 1")
     options = recipe.model
     if options.max_n and not 1 <= options.min_n <= options.max_n:
         raise OptionError("model.min_n", options.min_n, f"1 to model.max_n, {options.max_n}")
     return Shape(options.word_ngrams, options.min_n, options.max_n, options.bucket)
+
+
+def _check_words(features: Features, name: str) -> None:
+    """A model without any word or n-gram would give every text the same answer."""
+    if not len(features.words) and not len(features.used):
+        raise DataError(f"{name}: no word occurs as often as tokenizer.min_count asks. Try tokenizer.min_count=1, or "
+                        "more text.")
 
 
 def _vectors(path: str, dimension: int) -> Any:
