@@ -30,6 +30,7 @@ class Engine:
         width: int = Field(default=128, ge=1)
         context: int = Field(default=64, ge=1)
         heads: int = Field(default=4, ge=1)
+        bias: bool = False
         recurrence: Literal["elman", "ugrnn", "gru", "lstm"] = "lstm"
         gain: float = Field(default=1.0, gt=0)
         forget: float = 1.0

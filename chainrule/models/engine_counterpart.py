@@ -23,12 +23,12 @@ BESIDE = ("norm", "wiring", "position", "embedding", "head", "dropout")  # the l
 NAMED = {"norm": "norm", "wiring": "wiring", "position": "position", "head": "head", "recurrence": "r",
          "feedforward": "f"}  # options of the engine that name a part
 ACTIVATIONS = ("gelu", "gelu_tanh", "relu", "sigmoid", "silu", "tanh")
-FREE = {"attention": {"heads": "heads"}, "elman": {"gain": "gain"}, "lstm": {"forget": "forget"},
+FREE = {"attention": {"heads": "heads", "bias": "bias"}, "elman": {"gain": "gain"}, "lstm": {"forget": "forget"},
         "ugrnn": {"forget": "forget"}, "window": {"size": "window"}, "mlp": {"activation": "feedforward"},
         "lookup": {"deviation": "deviation"}, "independent": {"rate": "dropout"},
         "variational": {"rate": "dropout"}}  # options that the engine has too
 TAKEN: dict[str, Options] = {
-    "attention": {"groups": None, "bias": False}, "elman": {"activation": "tanh", "directions": 1},
+    "attention": {"groups": None}, "elman": {"activation": "tanh", "directions": 1},
     "ugrnn": {"directions": 1}, "gru": {"directions": 1}, "lstm": {"directions": 1}, "window": {"bias": True},
     "mlp": {"hidden": None, "bias": True}, "swiglu": {"hidden": None, "bias": False}, "rms": {"epsilon": 1e-6},
     "layer": {"epsilon": 1e-5, "bias": True}, "rotary": {"base": 10_000.0}, "lookup": {"scale": "one"},

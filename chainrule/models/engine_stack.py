@@ -27,6 +27,7 @@ from chainrule.registry import find
 from chainrule.watching import note, placed, watched
 
 LETTERS = "srwf"
+FIRST_ROOM = 32  # tokens that a cache has room for at first
 Random = np.random.Generator
 
 
@@ -38,6 +39,7 @@ class EngineShape:
     width: int = 128
     context: int = 64
     heads: int = 4  # of s
+    bias: bool = False  # in the linear maps of s
     recurrence: Literal["elman", "ugrnn", "gru", "lstm"] = "lstm"  # r
     gain: float = 1.0  # of an elman's first recurrent matrix: above 1 gradients explode, below they vanish
     forget: float = 1.0  # the first bias of the gate by which an lstm or ugrnn remembers
@@ -83,23 +85,37 @@ class Recurrence(Composite):
 
 
 class Attention(MultiHeadAttention):
-    """With a cache for a few tokens at a time: keys and values so far, (B, H, T, E) each."""
+    """With a cache for a few tokens at a time: keys and values (B, H, room, E), and how many of them are there (B,)."""
 
     def start(self, batch: int) -> Any:
         heads, width = self.attend.heads, self.outward.weight.shape[1]
-        empty = np.zeros((batch, heads, 0, width // heads), self.outward.weight.value.dtype)
-        return empty, empty
+        keys, values = np.empty((2, batch, heads, FIRST_ROOM, width // heads), self.outward.weight.value.dtype)
+        return keys, values, np.zeros(batch, np.int64)
 
     def step(self, x: Tensor, cache: Any) -> tuple[Tensor, Any]:
-        """For use alone, not for training: what it gives are constants."""
+        """For use alone, not for training: what it gives are constants, and the cache is written to."""
         batch, length, width = x.shape
         q, k, v = heads_of(self.inward(x).value, self.attend.heads)
+        keys, values, there = cache
+        before = int(there.max(initial=0))
         if self.attend.rotary is not None:
-            around = angles(length, q.shape[3], self.attend.rotary, cache[0].shape[2], q.dtype.str)
+            around = angles(length, q.shape[3], self.attend.rotary, before, q.dtype.str)
             q, k = turned(q, *around), turned(k, *around)
-        keys, values = (np.concatenate(pair, axis=2) for pair in zip(cache, (k, v), strict=True))
-        y = DotProductAttention(causal=True)(q, keys, values).value
-        return self.outward(y.transpose(0, 2, 1, 3).reshape(batch, length, width)), (keys, values)
+        keys, values = (_extended(*pair, before) for pair in ((keys, k), (values, v)))
+        y = DotProductAttention(causal=True)(q, *(each[:, :, :before + length] for each in (keys, values))).value
+        y = self.outward(y.transpose(0, 2, 1, 3).reshape(batch, length, width))
+        return y, (keys, values, there + length)
+
+
+def _extended(room: np.ndarray, new: np.ndarray, before: int) -> np.ndarray:
+    """The new entries behind those that are there, in a room twice as large where they do not fit."""
+    after = before + new.shape[2]
+    if after > room.shape[2]:
+        larger = np.empty((*room.shape[:2], max(after, 2 * room.shape[2]), room.shape[3]), room.dtype)
+        larger[:, :, :before] = room[:, :, :before]
+        room = larger
+    room[:, :, before:after] = new
+    return room
 
 
 class Window(Composite):
@@ -219,7 +235,7 @@ def _body(letter: str, shape: EngineShape, depth: int, random: Random) -> Compos
     if letter == "s":
         if shape.width % shape.heads:
             raise OptionError("model.heads", shape.heads, f"a divisor of model.width = {shape.width}")
-        return Attention(shape.width, depth, heads=shape.heads, random=random,
+        return Attention(shape.width, depth, heads=shape.heads, bias=shape.bias, random=random,
                          rotary=10_000.0 if shape.position == "rotary" else None)
     if letter == "r":
         return Recurrence(shape, random)

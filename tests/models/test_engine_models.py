@@ -21,7 +21,7 @@ SIZES = {"width": 12, "context": 8, "deviation": 0.5}
 SHAPES = {
     "transformer": EngineShape("(sf)*2", heads=3, **SIZES),
     "gpt": EngineShape("(sf)*2", heads=2, norm="layer", position="learned", feedforward="gelu_tanh",
-                       head="untied", **SIZES),
+                       head="untied", bias=True, **SIZES),
     "elman": EngineShape("rr", recurrence="elman", position="none", **SIZES),
     "ugrnn": EngineShape("rr", recurrence="ugrnn", position="none", wiring="residual", norm="none", **SIZES),
     "gru": EngineShape("rr", recurrence="gru", position="none", wiring="plain", norm="none", **SIZES),
@@ -69,7 +69,7 @@ def test_the_engine_reads_the_weights_of_torch(name):
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_sentence_comes_back_from_the_other_side_as_it_was(name):
     shape, left_out = in_engine(in_neural(SHAPES[name]))
-    unused = {"r": ["recurrence"], "s": ["heads"], "w": ["window"], "f": ["feedforward"]}
+    unused = {"r": ["recurrence"], "s": ["heads", "bias"], "w": ["window"], "f": ["feedforward"]}
     kept = [field.name for field in fields(shape) if not any(
         field.name in names and letter not in SHAPES[name].pattern for letter, names in unused.items())]
     assert [getattr(shape, each) for each in kept] == [getattr(SHAPES[name], each) for each in kept]

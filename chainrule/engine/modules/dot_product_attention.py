@@ -36,7 +36,7 @@ class DotProductAttention(Module):
                              f"{k.shape[-1]}, expected the same.")
         score = q @ k.swapaxes(-1, -2)
         score *= q.shape[-1] ** -0.5
-        if self.causal:
+        if self.causal and score.shape[-2] > 1:  # the last place sees every key
             np.copyto(score, -np.inf, where=~causal(*score.shape[-2:]))
         weight = weights(score, mask)
         note("attention", weight)
