@@ -51,8 +51,8 @@ def compare(size: Size, batch: int, given: argparse.Namespace) -> None:
 
 
 def decoding(stack: torch.nn.Module, batch: int, count: int) -> Callable[[], object]:
-    """Our one decode loop, drawing; no token is the end mark, so every row is written in full."""
-    model = NeuralLanguageModel(stack, start=0)
+    """Our one decode loop, drawing, as `chainrule generate` does; without an end mark every row is written in full."""
+    model = NeuralLanguageModel(stack, start=0).to_write()
     prompts_BT = np.ones((batch, PROMPT - 1), dtype=np.int32)
     strategy = build("generation/strategies", "sample")
     return lambda: decode(model, prompts_BT, strategy, marks=Marks(0, -1), max_tokens=count)

@@ -58,6 +58,13 @@ class ReadsAtOnce(Protocol):
 
 
 @runtime_checkable
+class WritesElsewhere(Protocol):
+    """A language model that writes faster in another form of itself, with the same probabilities up to rounding."""
+
+    def to_write(self) -> LanguageModel: ...
+
+
+@runtime_checkable
 class ScoresUnits(Protocol):
     """A language model that scores a stream of units as it lies, without padding."""
 

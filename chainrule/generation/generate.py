@@ -12,7 +12,7 @@ from chainrule.errors import OptionError
 from chainrule.evaluation.scoring import token_log_probs
 from chainrule.generation.decode import Marks, decode
 from chainrule.generation.draft import Draft
-from chainrule.protocols import LanguageModel, Tokenizer
+from chainrule.protocols import LanguageModel, Tokenizer, WritesElsewhere
 from chainrule.registry import build
 
 AT_ONCE = 1 << 23  # probabilities in memory at a time: rows × vocabulary
@@ -40,6 +40,7 @@ def generate(model: LanguageModel, tokenizer: Tokenizer, prompt: str = "", *, nu
     check(num, stop, chosen.results)
     reshaping = [build("generation/filters", choice) for choice in filters]
     stops = stop_finder(tokenizer, stop) if stop else None
+    model = model.to_write() if isinstance(model, WritesElsewhere) else model
     prompt_T = np.asarray(tokenizer.encode(prompt), dtype=np.int32)
     marks = Marks(tokenizer.start, tokenizer.end, tokenizer.unknown)
     rows, drafts = num if chosen.results is None else 1, []

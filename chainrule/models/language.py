@@ -9,7 +9,9 @@ from torch import Tensor, nn
 
 from chainrule.models.stack import Stack, StackState
 from chainrule.models.windowed import LanguageState, Windowed
+from chainrule.models.writing import engine_writer
 from chainrule.parts import state as states
+from chainrule.protocols import LanguageModel
 
 SCORED_AT_ONCE = 1 << 22  # logits in memory at a time, when whole texts are scored
 
@@ -22,6 +24,10 @@ class NeuralLanguageModel(Windowed, nn.Module):
         self.stack, self.start_id = stack, start
         self.vocabulary_size = len(stack.embedding.weight)
         self.window = stack.shape.context if stack.bounded else None
+
+    def to_write(self) -> LanguageModel[Any]:
+        """The same model as it writes fastest: on a CPU the engine's, where that has all of its parts."""
+        return engine_writer(self.stack, self.start_id) or self
 
     @torch.inference_mode()
     def log_probs(self, state: LanguageState) -> Tensor:

@@ -1,0 +1,81 @@
+"""On a CPU a torch model writes by the engine's twin of it: the same texts, sooner."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from chainrule.generation.decode import Marks, decode  # noqa: E402
+from chainrule.models import writing  # noqa: E402
+from chainrule.models.engine_language import EngineLanguageModel  # noqa: E402
+from chainrule.models.language import NeuralLanguageModel  # noqa: E402
+from chainrule.models.stack import Shape, Stack  # noqa: E402
+from chainrule.registry import build  # noqa: E402
+
+SHAPES = {
+    "transformer": {"pattern": "(sf)*2"},
+    "gpt": {"pattern": "(sf)*2", "s": {"name": "attention", "heads": 2, "bias": True}, "norm": "layer",
+            "f": {"name": "mlp", "activation": "gelu"}, "position": "learned"},
+    "elman": {"pattern": "rr", "r": "elman", "position": "none"},
+    "lstm": {"pattern": "rr", "r": "lstm", "position": "none"},
+    "nnlm": {"pattern": "wf", "f": {"name": "mlp", "activation": "tanh"}, "position": "none", "head": "untied"},
+}
+LACKING = {
+    "a convolution": {"pattern": "cf"},
+    "post-norm": {"wiring": "post_norm"},
+    "grouped queries": {"s": {"name": "attention", "heads": 4, "groups": 2}},
+}
+
+
+def model(**shape):
+    torch.manual_seed(3)
+    stack = Stack(Shape(**{"pattern": "sf", "width": 16, "context": 12, **shape}), 23)
+    with torch.no_grad():
+        for parameter in stack.parameters():
+            parameter += 0.2 * torch.randn_like(parameter)
+    return NeuralLanguageModel(stack.eval(), 0)
+
+
+def texts(of, strategy):
+    prompts = np.array([[3, 4], [5, 6], [7, 8]])
+    found = decode(of, prompts, build("generation/strategies", strategy), marks=Marks(0, 1), max_tokens=30)
+    return [[draft.ids for draft in drafts] for drafts in found]
+
+
+@pytest.mark.parametrize("strategy", ["greedy", {"name": "sample", "seed": 4}, {"name": "beam", "beams": 3}])
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_twin_writes_the_same_texts(name, strategy):
+    of = model(**SHAPES[name])
+    twin = of.to_write()
+    assert isinstance(twin, EngineLanguageModel)
+    assert texts(twin, strategy) == texts(of, strategy)
+
+
+@pytest.mark.parametrize("name", LACKING)
+def test_a_model_that_the_engine_does_not_have_writes_itself(name):
+    of = model(**LACKING[name])
+    assert of.to_write() is of
+
+
+def test_a_large_model_writes_itself(monkeypatch):
+    of = model()
+    monkeypatch.setattr(writing, "MOST", sum(each.numel() for each in of.stack.parameters()) - 1)
+    assert of.to_write() is of
+
+
+def test_the_twin_has_the_numbers_of_its_model():
+    of = model()
+    of.stack.double()
+    twin, ids = of.to_write(), np.array([[3, 4, 5]])
+    assert twin.score(ids).dtype == np.float64
+    np.testing.assert_allclose(twin.score(ids), of.score(torch.from_numpy(ids)).numpy(), atol=1e-12)
+
+
+def test_a_model_that_learns_on_has_a_new_twin():
+    of, ids = model(), np.array([[3, 4, 5]])
+    before = of.to_write().score(ids)
+    with torch.no_grad():
+        of.stack.embedding.weight[4] += 1
+    after = of.to_write().score(ids)
+    assert not np.allclose(before, after, atol=1e-3)
+    np.testing.assert_allclose(after, of.score(torch.from_numpy(ids)).numpy(), atol=1e-5)
