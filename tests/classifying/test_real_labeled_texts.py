@@ -31,4 +31,12 @@ def test_the_accuracy_is_that_of_fasttext(name, ngrams, tmp_path):
     assert accuracy > peer.test(str(tmp_path / "test.txt"))[1] - 0.006  # two orders of one file differ by as much
     done = chainrule.quantize(tmp_path / "run", tmp_path / "small", cutoff=10_000)
     assert done["bytes"] < 1e6
-    assert chainrule.evaluate(tmp_path / "small", tmp_path / "test.txt")["accuracy"] > accuracy - 0.02
+    small = chainrule.evaluate(tmp_path / "small", tmp_path / "test.txt")["accuracy"]
+    assert small > accuracy - 0.02
+    chainrule.export(tmp_path / "small", "fasttext", tmp_path / "small.ftz")
+    assert fasttext.load_model(str(tmp_path / "small.ftz")).test(str(tmp_path / "test.txt"))[1] == pytest.approx(small)
+    peer.quantize(input=str(tmp_path / "train.txt"), cutoff=10_000, qnorm=True, verbose=0)
+    peer.save_model(str(tmp_path / "peer.ftz"))
+    chainrule.import_model(tmp_path / "peer.ftz", tmp_path / "peer")
+    found = chainrule.evaluate(tmp_path / "peer", tmp_path / "test.txt")["accuracy"]
+    assert found == pytest.approx(peer.test(str(tmp_path / "test.txt"))[1], abs=1e-4)
