@@ -5,6 +5,7 @@ Niu et al. 2011, arXiv:1106.5730: sparse updates seldom meet, and losing one of 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from chainrule.errors import OptionError
 from chainrule.vectors.huffman import Tree, huffman, no_tree
 from chainrule.vectors.noise import keep_table, noise_table
 from chainrule.vectors.plan import Plan, Progress, fill_small_random, padded
@@ -23,6 +25,8 @@ LOSSES = ("negative_sampling", "hierarchical_softmax", "softmax")
 BLOCK = 64  # centers that share their noise words, at most
 FOR_TWO = 2  # or two for each noise word: with fewer different ones vectors get worse
 FARTHEST = 0.5  # of a step: see block_size
+FEW = 0.25  # of the words, left to learn from: worth a line
+log = logging.getLogger("chainrule")
 
 
 @dataclass(frozen=True)
@@ -89,8 +93,20 @@ def fresh(text: Text, plan: Plan, objective: Objective, bags: Bags) -> Tables:
     return Tables(inputs, padded(outputs, plan.dimension))
 
 
+def check_kept(text: Text, plan: Plan) -> None:
+    """Where there are few different words all are frequent, and leaving frequent ones out leaves little."""
+    kept = float(text.counts @ (keep_table(text.counts, plan.sample) / 2.0**32))
+    if kept * plan.epochs < 1:
+        raise OptionError("training.sample", plan.sample, "more, or 0, which keeps all words",
+                          f"With this one not one of the {text.tokens:,} words is left to learn from.")
+    if kept < FEW * text.tokens:
+        log.warning(f"training.sample = {plan.sample:g} leaves about {kept:,.0f} of the {text.tokens:,} words in each "
+                    "epoch: few different words make up this text. training.sample=0 keeps all.")
+
+
 def learn(text: Text, plan: Plan, objective: Objective, bags: Bags, tables: Tables) -> dict[str, Any]:
     """Trains the tables in place; facts for the report. One thread and a seed give the same bytes again."""
+    check_kept(text, plan)
     step = chunk_step(text, plan, objective, bags, tables)
     step(text.ids[:0], np.float32(0), np.uint64(1))  # compiles, or loads what was compiled before
     progress, lock = Progress(plan, text.tokens * plan.epochs), Lock()

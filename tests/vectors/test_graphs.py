@@ -127,3 +127,9 @@ def test_the_factions_of_the_karate_club_are_apart(tmp_path):
     main = np.linalg.svd(units)[2][0]  # the largest direction alone, without looking at the factions
     right = ((units @ main > 0) == faction).mean()
     assert max(right, 1 - right) > 0.9
+
+
+def test_a_walk_of_one_node_is_refused(tmp_path):
+    (tmp_path / "some.edgelist").write_text("a b\n")
+    with pytest.raises(OptionError, match="model.method.length = 1, expected at least 2. A walk of one node"):
+        chainrule.train("node2vec", tmp_path / "some.edgelist", tmp_path / "run", overrides=["model.method.length=1"])

@@ -149,6 +149,27 @@ def test_options_that_a_method_lacks_are_refused(kinds, tmp_path):
         chainrule.train("skipgram", kinds, tmp_path / "run", overrides=["split.valid=0.1"])
 
 
+@pytest.mark.parametrize("recipe, change, words", [
+    ("fasttext", "model.method.bucket=99999999999", "expected at least 1 and at most 2,147,483,647"),
+    ("cbow", "model.method.ns_exponent=100", "ns_exponent = 100.0, expected -10 to 10"),
+    ("skipgram", "training.sample=1e-30", "sample = 1e-30, expected more, or 0.*not one of the 18,000 words is left"),
+    ("ppmi", "model.method.shift=1e9", "shift = 1000000000.0, expected less, or more text. No pair of words meets"),
+])
+def test_options_that_would_leave_nothing_to_learn_are_refused(recipe, change, words, kinds, tmp_path):
+    with pytest.raises(OptionError, match=words):
+        chainrule.train(recipe, kinds, tmp_path / "run", overrides=[*QUICK, change])
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_sample_that_leaves_few_words_is_told(kinds, tmp_path, caplog):
+    for change in ("training.sample=1e-5", "training.sample=0"):
+        chainrule.train("skipgram", kinds, tmp_path / change, overrides=[*QUICK, "training.epochs=1", change])
+    counts = np.array(list(Counter(kinds.read_text().split()).values()))
+    kept = (np.sqrt(1e-5 * 18_000 * counts) + 1e-5 * 18_000).sum()  # c (√(t/f) + t/f), f = c / 18,000
+    assert [record.message.split(" in each")[0] for record in caplog.records] == [
+        f"training.sample = 1e-05 leaves about {kept:.0f} of the 18,000 words"]
+
+
 def test_verbs_of_language_models_say_what_the_run_holds(kinds, tmp_path):
     chainrule.train("skipgram", kinds, tmp_path / "run", overrides=[*QUICK, "training.epochs=1"])
     with pytest.raises(UsageError, match="run holds word vectors; generate needs a language model"):

@@ -14,6 +14,7 @@ from chainrule.vectors.text import Source, Text, read_text
 from chainrule.vectors.windows import Objective, Tables, fresh, learn, own_rows
 
 LARGEST = 20_000  # words for which the whole softmax is bearable
+STEEPEST = 10.0  # power of a count, either way: its sum over all words stays a finite number
 
 
 class WindowMethod:
@@ -44,6 +45,9 @@ def objective_of(*, from_context: bool, loss: str, negative: int, ns_exponent: f
     """The options, checked."""
     if loss == "negative_sampling" and negative < 1:
         raise OptionError(f"{where}.negative", negative, "at least 1", f"Or say {where}.loss=hierarchical_softmax.")
+    if abs(ns_exponent) > STEEPEST:
+        raise OptionError(f"{where}.ns_exponent", ns_exponent, f"{-STEEPEST:g} to {STEEPEST:g}",
+                          "0 draws all words alike, 1 by their counts.")
     return Objective(from_context, loss, negative, ns_exponent)
 
 

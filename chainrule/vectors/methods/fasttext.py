@@ -31,8 +31,8 @@ class FastText(WindowMethod):
                  bucket: int = 2_000_000) -> None:
         if not 1 <= min_n <= max_n:
             raise OptionError("model.method.min_n", min_n, f"1 to max_n, {max_n}", "Or take skipgram: no n-grams.")
-        if bucket < 1:
-            raise OptionError("model.method.bucket", bucket, "at least 1")
+        if not 1 <= bucket < 2**31:
+            raise OptionError("model.method.bucket", bucket, f"at least 1 and at most {2**31 - 1:,}, as in fastText")
         self.objective = objective_of(from_context=predicts == "cbow", loss=loss, negative=negative,
                                       ns_exponent=ns_exponent, where="model.method")
         self.usual = FOR_CBOW if predicts == "cbow" else self.usual

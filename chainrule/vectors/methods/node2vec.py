@@ -32,6 +32,8 @@ class Node2vec(WindowMethod):
         for name, value in (("p", p), ("q", q), ("walks", walks), ("length", length)):
             if not 0 < value < float("inf"):
                 raise OptionError(f"model.method.{name}", value, "a number above 0")
+        if length < 2:
+            raise OptionError("model.method.length", length, "at least 2", "A walk of one node tells nothing of edges.")
         self.walking, self.directed = Walking(p, q, walks, length), directed
         self.objective = objective_of(from_context=False, loss="negative_sampling", negative=negative,
                                       ns_exponent=ns_exponent, where="model.method")

@@ -45,6 +45,9 @@ class Ppmi:
         scratch = room_for(most_events(text, plan.window), self.memory, plan.folder)
         pairs = count_pairs(text, distance_weights(plan.window, self.weighting), scratch)
         matrix = information(pairs, shift=self.shift, smoothing=self.smoothing)
+        if not len(matrix.values):
+            raise OptionError("model.method.shift", self.shift, "less, or more text",
+                              "No pair of words meets so much more often than by chance: all vectors would be zero.")
         u, sizes = truncated_svd(matrix, plan.dimension, seed=plan.seed)
         return Learned({"vectors": (u * sizes**self.power).astype(np.float32), "singular": sizes.astype(np.float32)},
                        {"pairs": len(pairs.keys), "positive": len(matrix.values)})
