@@ -294,14 +294,38 @@ def test_cows_eat_by_maximum_likelihood():
 
 
 @pytest.mark.parametrize(("name", "sentence"), [
-    ("absolute_discounting", "too little text to learn the discount of order 1; taking 0.5."),
-    ("kneser_ney", "too little text to learn the discount of order 1; taking 0.5."),
-    ("good_turing", "too little text to learn the Good–Turing discounts of order 1; taking 0.5 from every count."),
-    ("modified_kneser_ney", "too little text to learn the discounts of order 1; taking 0.5, 1 and 1.5."),
+    ("absolute_discounting", "too little text to learn the discount of orders 1 and 2; taking 0.5."),
+    ("kneser_ney", "too little text to learn the discount of orders 1 and 2; taking 0.5."),
+    ("good_turing", "too little text to learn the Good–Turing discounts of orders 1 and 2; taking 0.5 from every "
+                    "count."),
+    ("modified_kneser_ney", "too little text to learn the discounts of orders 1 and 2; taking 0.5, 1 and 1.5."),
 ])
-def test_a_text_too_small_for_the_discounts_is_said_in_a_sentence(name, sentence):
+def test_a_text_too_small_for_the_discounts_is_said_in_one_sentence_for_all_orders(name, sentence):
     _, _, said = fitted(name, [[3]], 2)
-    assert sentence in said
+    assert said == [sentence]
+
+
+def test_orders_are_named_as_people_do():
+    from chainrule.counting.smoothing._method import named_orders
+
+    assert [named_orders(each) for each in ([3], [1, 2], [2, 3, 4], [1, 3], [1, 3, 4])] == [
+        "order 3", "orders 1 and 2", "orders 2 to 4", "orders 1 and 3", "orders 1, 3 and 4"]
+
+
+def test_good_turing_says_once_for_each_cutoff_at_which_orders_it_is():
+    from types import SimpleNamespace
+
+    from chainrule.counting.smoothing.good_turing import GoodTuring
+
+    enough, some = np.array([0, 100, 40, 20, 12, 8, 6, 4, 3]), np.array([0, 100, 40, 20, 0, 0, 0, 0, 0])
+    none, said = np.zeros(9, np.int64), []
+    method = GoodTuring(cutoff=2)
+    method.fit(SimpleNamespace(count_of_counts=[some, none, some, none], say=said.append))
+    assert len(said) == 1 and "to learn the Good–Turing discounts of orders 2 and 4; taking 0.5 from" in said[0]
+    GoodTuring().fit(SimpleNamespace(count_of_counts=[enough, some, none, some], say=said.append))
+    assert said[1:] == ["too little text to learn the Good–Turing discounts of order 3; taking 0.5 from every count.",
+                        "too little text for Good–Turing discounts up to 5 at orders 2 and 4; discounting counts up to "
+                        "2."]
 
 
 def test_good_turing_lowers_its_cutoff_before_it_gives_up():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, Protocol
@@ -56,6 +56,16 @@ class Evidence:
     say: Callable[[str], None]
     barred: tuple[int, ...]  # words that are never predicted
     unknown: int | None  # <unk>, where it can be predicted
+
+
+def named_orders(orders: Sequence[int]) -> str:
+    """`order 2`, `orders 1 and 2`, `orders 1 to 5`, `orders 1, 3 and 4`: so that one sentence speaks of all."""
+    first, last = orders[0], orders[-1]
+    if len(orders) == 1:
+        return f"order {first}"
+    if len(orders) > 2 and last - first == len(orders) - 1:
+        return f"orders {first} to {last}"
+    return f"orders {', '.join(map(str, orders[:-1]))} and {last}"
 
 
 class Smoothing(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainrule.counting.smoothing._method import Evidence, Group
+from chainrule.counting.smoothing._method import Evidence, Group, named_orders
 from chainrule.errors import OptionError
 
 FALLBACK = 0.5
@@ -35,13 +35,11 @@ def learn_discounts(evidence: Evidence, given: float | None) -> list[float]:
     """D = n₁ / (n₁ + 2n₂) for each order, or the given one. Ney, Essen & Kneser 1994, §3."""
     if given is not None:
         return [given] * len(evidence.count_of_counts)
-    discounts = []
-    for n, seen in enumerate(evidence.count_of_counts, start=1):
-        usable = bool(seen[1] and seen[2])
-        if not usable:
-            evidence.say(f"too little text to learn the discount of order {n}; taking {FALLBACK}.")
-        discounts.append(float(seen[1] / (seen[1] + 2 * seen[2])) if usable else FALLBACK)
-    return discounts
+    usable = [bool(seen[1] and seen[2]) for seen in evidence.count_of_counts]
+    if few := [n for n, enough in enumerate(usable, start=1) if not enough]:
+        evidence.say(f"too little text to learn the discount of {named_orders(few)}; taking {FALLBACK}.")
+    return [float(seen[1] / (seen[1] + 2 * seen[2])) if enough else FALLBACK
+            for seen, enough in zip(evidence.count_of_counts, usable, strict=True)]
 
 
 def discounted(counts: np.ndarray, discount: float) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from chainrule.counting.smoothing._method import Evidence, Group
+from chainrule.counting.smoothing._method import Evidence, Group, named_orders
 from chainrule.errors import OptionError
 from chainrule.registry import part
 
@@ -36,18 +36,20 @@ class GoodTuring:
         self.learned: dict[str, object] = {}
 
     def fit(self, evidence: Evidence) -> None:
-        self.factors = []
-        for n, seen in enumerate(evidence.count_of_counts, start=1):
-            factors = usable_factors(seen, self.cutoff)
-            if factors is None:
-                evidence.say(f"too little text to learn the Good–Turing discounts of order {n}; "
-                             f"taking {FALLBACK} from every count.")
-            elif len(factors) <= self.cutoff:
-                evidence.say(f"too little text for Good–Turing discounts up to {self.cutoff} at order {n}; "
-                             f"discounting counts up to {len(factors) - 1}.")
-            self.factors.append(factors)
+        self.factors = [usable_factors(seen, self.cutoff) for seen in evidence.count_of_counts]
+        self._tell(evidence)
         self.learned = {"discount_factors": [None if f is None else [round(float(d), 6) for d in f[1:]]
                                              for f in self.factors]}
+
+    def _tell(self, evidence: Evidence) -> None:
+        """At which orders the text is too little for what was wished, and what is done there; each once."""
+        reached = [0 if factors is None else len(factors) - 1 for factors in self.factors]
+        for highest in sorted(set(reached) - {self.cutoff}):
+            few = named_orders([n for n, own in enumerate(reached, start=1) if own == highest])
+            evidence.say(f"too little text for Good–Turing discounts up to {self.cutoff} at {few}; discounting counts "
+                         f"up to {highest}." if highest else
+                         f"too little text to learn the Good–Turing discounts of {few}; taking {FALLBACK} from every "
+                         "count.")
 
     def share(self, group: Group) -> tuple[np.ndarray, np.ndarray]:
         factors = self.factors[group.order - 1]

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from chainrule.counting.smoothing._method import Evidence, Group
+from chainrule.counting.smoothing._method import Evidence, Group, named_orders
 from chainrule.errors import OptionError
 from chainrule.registry import part
 
@@ -37,13 +37,10 @@ class ModifiedKneserNey:
         self.unknown = evidence.unknown
         if not self.interpolate_unigrams and self.unknown is None:
             raise OptionError("modified_kneser_ney.interpolate_unigrams", False, "an open vocabulary, which has <unk>")
-        self.discounts = []
-        for n, seen in enumerate(evidence.count_of_counts, start=1):
-            discounts = closed_form(seen)
-            if discounts is None:
-                discounts = np.array(FALLBACK)
-                evidence.say(f"too little text to learn the discounts of order {n}; taking 0.5, 1 and 1.5.")
-            self.discounts.append(discounts)
+        found = [closed_form(seen) for seen in evidence.count_of_counts]
+        if few := [n for n, discounts in enumerate(found, start=1) if discounts is None]:
+            evidence.say(f"too little text to learn the discounts of {named_orders(few)}; taking 0.5, 1 and 1.5.")
+        self.discounts = [np.array(FALLBACK) if discounts is None else discounts for discounts in found]
         self.learned = {"discounts": [[round(float(d), 6) for d in row[1:]] for row in self.discounts]}
 
     def share(self, group: Group) -> tuple[np.ndarray, np.ndarray]:
