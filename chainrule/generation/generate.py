@@ -12,6 +12,7 @@ from chainrule.errors import OptionError
 from chainrule.evaluation.scoring import token_log_probs
 from chainrule.generation.decode import Marks, decode
 from chainrule.generation.draft import Draft
+from chainrule.generation.room import check_beams, check_texts
 from chainrule.protocols import LanguageModel, Tokenizer, WritesElsewhere
 from chainrule.registry import build
 
@@ -38,6 +39,9 @@ def generate(model: LanguageModel, tokenizer: Tokenizer, prompt: str = "", *, nu
     """
     chosen = build("generation/strategies", strategy)
     check(num, stop, chosen.results)
+    check_texts(num, max_tokens)
+    if chosen.results is not None:
+        check_beams(chosen.results, model.vocabulary_size)
     reshaping = [build("generation/filters", choice) for choice in filters]
     stops = stop_finder(tokenizer, stop) if stop else None
     model = model.to_write() if isinstance(model, WritesElsewhere) else model
