@@ -66,8 +66,9 @@ class NearIndex:
 
 
 def recall(vectors: Vectors, index: NearIndex, *, words: int = 200, topn: int = 10, seed: int = 0) -> float:
-    """The share of the `topn` nearest of so many random words that the index finds."""
-    some = np.random.default_rng(seed).permutation(len(vectors))[:words].tolist()
+    """The share of the `topn` nearest of so many random words that the index finds; vectors of zeros have none."""
+    some = [row for row in np.random.default_rng(seed).permutation(len(vectors))[:words].tolist()
+            if np.any(vectors.table[row])]
     hits = wanted = 0
     for row in some:
         exact = {word for word, _ in vectors.most_similar(vectors.words[row], topn=topn)}

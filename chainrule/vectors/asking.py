@@ -12,6 +12,7 @@ from chainrule.errors import DataError, UsageError
 
 Asked = str | np.ndarray  # a word, or a vector
 Weighted = Asked | tuple[Asked, float]
+NOWHERE = 1e-6  # a length at which unit vectors have canceled each other
 SEARCHED = 50_000  # frequent words among which a misspelled one is looked for: difflib would take seconds for all
 
 
@@ -51,6 +52,18 @@ def _is_vector(asked: Any) -> bool:
 
 def _is_pair(asked: Any) -> bool:
     return isinstance(asked, tuple) and len(asked) == 2 and isinstance(asked[1], int | float | np.number)
+
+
+def pointing(aim: np.ndarray, asked: Sequence[Asked]) -> np.ndarray:
+    """What is searched with, unless it points nowhere: zeros have the same cosine, 0, with every word."""
+    length = float(np.linalg.norm(aim))
+    if not np.isfinite(length):
+        raise UsageError("the vector that is searched with has numbers that are not finite.")
+    if length < NOWHERE:
+        named = ", ".join(each for each in asked if isinstance(each, str)) or "asked"
+        what = "its vector is" if len(asked) == 1 else "their vectors add up to"
+        raise DataError(f"{named}: {what} zeros, which no word is near.")
+    return aim
 
 
 def unknown(word: str, words: Sequence[str], known: Container[str]) -> UnknownWord:

@@ -10,7 +10,7 @@ import numpy as np
 
 from chainrule.errors import UsageError
 from chainrule.vectors import search
-from chainrule.vectors.asking import Asked, Index, Subwords, Weighted, several, unknown
+from chainrule.vectors.asking import Asked, Index, Subwords, Weighted, pointing, several, unknown
 
 log = logging.getLogger("chainrule")
 
@@ -70,6 +70,9 @@ class Vectors:
         """The vector of a word, or the vectors of several as rows."""
         if isinstance(word, str):
             return self.vector(word)
+        if not isinstance(word, Iterable):
+            raise UsageError(f"vectors[{word!r}], expected a word: names of nodes are text too, vectors['{word}'], and "
+                             f"rows are vectors.table[{word!r}].")
         return np.stack([self.vector(each) for each in word])
 
     def vector(self, word: str) -> np.ndarray:
@@ -102,7 +105,7 @@ class Vectors:
         signs = several(positive) + several(negative, -1.0)
         if not signs:
             raise UsageError("most_similar needs a word, for example: vectors.most_similar('king').")
-        aim = np.sum([sign * self.unit(each) for each, sign in signs], axis=0)
+        aim = pointing(np.sum([sign * self.unit(each) for each, sign in signs], axis=0), [each for each, _ in signs])
         if index is not None:
             if restrict_vocab is not None:
                 raise UsageError("most_similar has an index and restrict_vocab, expected one of them.")
@@ -128,8 +131,9 @@ class Vectors:
         """The words with the largest Π_positive cos / (Π_negative cos + ε), cosines taken to [0, 1]: 3CosMul."""
         table = self._searched(restrict_vocab)
         asked = [[each for each, _ in several(some)] for some in (positive, negative)]
-        above, below = (np.prod([(1 + search.cosines(table, self.norms, self.unit(each))) / 2 for each in some] or
-                                [np.ones(len(table), np.float32)], axis=0) for some in asked)
+        aims = [[pointing(self.unit(each), [each]) for each in some] for some in asked]
+        above, below = (np.prod([(1 + search.cosines(table, self.norms, aim)) / 2 for aim in some] or
+                                [np.ones(len(table), np.float32)], axis=0) for some in aims)
         return self._best(above / (below + np.float32(0.001)), asked[0] + asked[1], topn)
 
     def similarity(self, one: Asked, other: Asked) -> float:

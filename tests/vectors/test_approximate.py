@@ -76,3 +76,12 @@ def test_what_cannot_be_is_said(vectors, index, monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(UsageError, match=r"pip install 'chainrule\[index\]'"):
         NearIndex(vectors)
+
+
+def test_vectors_of_zeros_have_no_neighbors_to_recall(index):
+    from chainrule.vectors.approximate import NearIndex, recall
+
+    table = np.random.default_rng(0).normal(size=(60, 5)).astype(np.float32)
+    table[::2] = 0
+    vectors = Vectors([f"w{n}" for n in range(60)], table)
+    assert recall(vectors, NearIndex(vectors), words=60, topn=5) > 0.9

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from chainrule.errors import UsageError
+from chainrule.errors import DataError, UsageError
 from chainrule.vectors import search, sentences
 from chainrule.vectors.asking import UnknownWord
 from chainrule.vectors.store import Vectors
@@ -113,6 +113,23 @@ def test_what_is_no_word_and_no_vector_of_this_size_is_said(vectors):
     with pytest.raises(UnknownWord, match="have a vector.$"):
         vectors["something else"]
     assert repr(vectors) == "<Vectors of 300 words, 7 numbers each>"
+
+
+def test_a_search_that_points_nowhere_is_said(vectors, rng_table):
+    rng_table[9] = 0
+    for ask in (lambda: vectors.most_similar("w9"), lambda: vectors.most_similar_cosmul(["w9", "w1"])):
+        with pytest.raises(DataError, match="^w9: its vector is zeros, which no word is near.$"):
+            ask()
+    with pytest.raises(DataError, match="^w3, w3: their vectors add up to zeros, which no word is near.$"):
+        vectors.most_similar("w3", "w3")
+    with pytest.raises(UsageError, match="has numbers that are not finite"):
+        vectors.most_similar(np.full(7, np.nan, np.float32))
+    assert ("w9", 0.0) in vectors.most_similar("w3", topn=299)  # it may stand among the neighbors of others
+
+
+def test_a_number_is_no_word(vectors):
+    with pytest.raises(UsageError, match=r"vectors\[7\], expected a word: .* rows are vectors.table\[7\]"):
+        vectors[7]
 
 
 def test_subwords_of_a_sentence_are_composed_once_a_word(vectors):
