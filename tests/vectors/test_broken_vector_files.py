@@ -25,6 +25,7 @@ NAN = np.array([1, np.nan], "<f4").tobytes()
     ("word2vec", b"2 2\na 1 1e39\nb 3 4\n", r"line 2: '1e39' after the word 'a', expected a finite number"),
     ("word2vec", b"2 2\na 1 2\na 3 4\n", r"line 3: the word 'a' again, expected each word once. It is at line 2 too"),
     ("word2vec", b"3 2\na 1 2\n\nb 3 4\n", r"line 3: empty, expected a word and 2 numbers"),
+    ("word2vec", b"2 2\na 1 2\n\nb 3 4\n", r"line 3: empty, expected a word and 2 numbers"),
     ("word2vec", b"9999999999999 999999\na 1 2\n", r"need \S+ GiB, more than there is memory"),
     ("glove", b"", r"line 1: no numbers after the word"),
     ("glove", b"just some words\n", r"line 1: no numbers after the word"),

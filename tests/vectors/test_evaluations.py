@@ -53,10 +53,18 @@ def test_ranks_share_ties():
 @pytest.mark.parametrize("text, words", [
     ("a b 1\nc d 2\ne f\n", "line 3: 'e f', expected two words and a number"),
     ("a b c d\n" * 30 + "a b c\n", "line 31: 3 words, expected 4"),
+    (": kinds\na b c d\na b c\n", "line 3: 3 words, expected 4"),
 ])
 def test_a_broken_line_of_a_test_file_is_named(text, words, grid, tmp_path):
     (tmp_path / "test.txt").write_text(text)
     with pytest.raises(DataError, match=words):
+        evaluate(grid, [tmp_path / "test.txt"])
+
+
+def test_a_test_file_in_another_encoding_is_to_be_converted(grid, tmp_path):
+    """There is no option by which bad bytes would be read here, so none is advised."""
+    (tmp_path / "test.txt").write_bytes("a b 1\nc caf\xe9 2\n".encode("latin-1") * 9)
+    with pytest.raises(DataError, match=r"line 2, byte 11: 0xe9 is not UTF-8. Probably ISO-8859-1: .*test.txt\.$"):
         evaluate(grid, [tmp_path / "test.txt"])
 
 

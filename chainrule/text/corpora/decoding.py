@@ -35,7 +35,10 @@ def refuse_binary(data: bytes, source: str) -> None:
 
 
 def valid_utf8(data: bytes, source: str, *, line: int, offset: int, errors: str) -> bytes:
-    """The same bytes where they are UTF-8; otherwise an error, or U+FFFD with errors=replace."""
+    """The same bytes where they are UTF-8; otherwise an error, or U+FFFD with errors=replace.
+
+    `errors` is the option text.errors, strict or replace; `convert` where there is no such option to advise.
+    """
     if data.isascii():
         return data
     try:
@@ -43,16 +46,21 @@ def valid_utf8(data: bytes, source: str, *, line: int, offset: int, errors: str)
     except UnicodeDecodeError as error:
         if errors == "replace":
             return data.decode(errors="replace").encode()
-        raise DataError(_where(data, error.start, source, line, offset)) from None
+        raise DataError(_where(data, error.start, source, line, offset) + _advice(data, error.start, source,
+                                                                                  errors)) from None
     return data
 
 
 def _where(data: bytes, bad: int, source: str, line: int, offset: int) -> str:
     line += data.count(b"\n", 0, bad)
+    return f"{source}: line {line}, byte {offset + bad}: 0x{data[bad]:02x} is not UTF-8."
+
+
+def _advice(data: bytes, bad: int, source: str, errors: str) -> str:
     guess = _probable_encoding(data[max(0, bad - LOOK) : bad + LOOK])
-    probably = f" Probably {guess}: convert with iconv -f {guess} -t UTF-8 {source}, or" if guess else " Convert it, or"
-    return (f"{source}: line {line}, byte {offset + bad}: 0x{data[bad]:02x} is not UTF-8.{probably} set "
-            "text.errors=replace to read bad bytes as U+FFFD.")
+    convert = f" Probably {guess}: convert with iconv -f {guess} -t UTF-8 {source}" if guess else " Convert it"
+    other = "" if errors == "convert" else ", or set text.errors=replace to read bad bytes as U+FFFD"
+    return f"{convert}{other}."
 
 
 def _probable_encoding(data: bytes) -> str | None:

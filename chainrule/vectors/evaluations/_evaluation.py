@@ -27,7 +27,7 @@ class Evaluation(Protocol):
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """The lines with text on them, less comments that begin with #."""
-    for number, line in lines(path, size=SIZE, errors="strict"):
+    for number, line in lines(path, size=SIZE, errors="convert"):
         text = line.decode().strip()
         if text and not text.startswith("#"):
             yield number, text

@@ -83,7 +83,7 @@ def read_labeled(paths: Sequence[Path], classes: list[str] | None = None) -> Lab
 
 def _rows(path: Path) -> Iterator[tuple[int, str, str]]:
     """Line, label and text: the label ends at a tab if there is one, otherwise at the first space."""
-    for number, line in lines(path, size=SIZE, errors="strict"):
+    for number, line in lines(path, size=SIZE, errors="convert"):
         text = line.decode().strip()
         if text:
             label, _, rest = text.partition("\t" if "\t" in text else " ")
@@ -91,6 +91,6 @@ def _rows(path: Path) -> Iterator[tuple[int, str, str]]:
 
 
 def _class_of_its_own(path: Path) -> Iterator[tuple[int, str, str]]:
-    for number, line in lines(path, size=SIZE, errors="strict"):
+    for number, line in lines(path, size=SIZE, errors="convert"):
         if line.strip():
             yield number, path.suffix, line.decode().strip()

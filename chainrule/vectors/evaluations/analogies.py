@@ -31,10 +31,11 @@ class Analogies:
 
     @staticmethod
     def recognizes(path: Path) -> bool:
-        """Lines of four words, or of five with a tag in the fourth place (MSR)."""
-        rows = [line.split() for _, line in islice(numbered_lines(path), 20) if not line.startswith(":")]
+        """Lines of four words, or of five with a tag in the fourth place (MSR); with a heading, whatever follows."""
+        first = [line for _, line in islice(numbered_lines(path), 20)]
+        rows = [line.split() for line in first if not line.startswith(":")]
         labeled = all(row[0].isdigit() or row[0].startswith("__label__") for row in rows)
-        return not labeled and {len(row) for row in rows} <= {4, 5}
+        return not labeled and (first[0].startswith(": ") or {len(row) for row in rows} <= {4, 5})
 
     def measure(self, vectors: Vectors, path: Path) -> dict[str, Any]:
         sections: dict[str, dict[str, int]] = {}

@@ -31,11 +31,11 @@ def read_text(path: Path, *, header: bool) -> Table:
         if header:
             stream.readline()
         for lines in line_blocks(stream):
-            low = len(names)
-            if low + len(lines) > count:
+            low, room = len(names), count - len(names)
+            names += read_lines(path, lines[:room], first + low, rows[low : low + len(lines)], parse)
+            if len(lines) > room:  # said last: what is broken before it may be why
                 raise DataError(f"{path}: line {first + count}: more lines than the {count:,} words that line 1 "
                                 "announces.")
-            names += read_lines(path, lines, first + low, rows[low : low + len(lines)], parse)
     if len(names) < count:
         raise DataError(f"{path}: line {first + len(names)}: the file ends after {len(names):,} words, expected "
                         f"{count:,} as line 1 announces. It may have been cut.")
