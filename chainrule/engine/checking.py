@@ -52,8 +52,8 @@ def gradcheck(module: Module, inputs: Sequence[Any], *, step: float = 1e-5, tole
     module = copy.deepcopy(module).to(np.float64)
     leaves = _leaves(inputs)
     named = {f"input {n}": leaf for n, leaf in enumerate(leaves) if leaf.wants} | module.named_parameters()
-    if not named:
-        raise UsageError(f"{type(module).__name__} was given no input with a gradient and has no parameters: "
+    if not any(leaf.value.size for leaf in named.values()):
+        raise UsageError(f"{type(module).__name__} was given no number with a gradient and has no parameters: "
                          "there is nothing to check.")
     weights = np.random.default_rng(seed)
     shapes = [each.shape for each in _outputs(copy.deepcopy(module)(*leaves))]

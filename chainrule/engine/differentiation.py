@@ -51,13 +51,13 @@ def scatter(loss: Tensor, *, only_leaves: bool = False) -> Gradients:
 
 def gather(loss: Tensor) -> Gradients:
     """Each tensor, the last first, sums over its consumers: those have all been asked by then."""
+    gradients: Gradients = {loss: _one(loss)}
     tape = recorded(loss)
     consumers: dict[Tensor, list[tuple[Tensor, int]]] = defaultdict(list)
     for node in tape:
         for place, tensor in enumerate(node.inputs):
             consumers[tensor].append((node, place))
     leaves = {tensor: None for node in tape for tensor in node.inputs if not tensor.inputs and tensor.wants}
-    gradients: Gradients = {loss: _one(loss)}
     back: dict[Tensor, list[Any]] = {}
     for tensor in (*reversed(tape), *leaves):
         if tensor is not loss:
@@ -104,6 +104,8 @@ def _shaped(gradient: Any, tensor: Tensor, module: str) -> Any:
 
 
 def _one(loss: Tensor) -> Array:
+    if not isinstance(loss, Tensor):
+        raise UsageError(f"the backward pass begins at {type(loss).__name__}, expected a Tensor: what a module gives.")
     if loss.value.size != 1:
         raise UsageError(f"the backward pass begins at a tensor of shape {loss.shape}, expected a single number. "
                          "Take its sum or mean.")

@@ -81,4 +81,6 @@ def test_nothing_to_check_is_told():
 
     with pytest.raises(UsageError, match="there is nothing to check"):
         gradcheck(Count(), [np.arange(3)])
+    with pytest.raises(UsageError, match="there is nothing to check"):
+        gradcheck(Count(), [np.ones((0, 3))])
     assert gradcheck(Embedding(3, 2), [np.arange(3)]).entries == 6

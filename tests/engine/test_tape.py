@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from chainrule.engine import Composite, Module, Parameter, Tensor, gather, scatter, untaped
+from chainrule.engine import Composite, Module, Parameter, Tensor, gather, graph, scatter, untaped
 from chainrule.engine.differentiation import recorded
 from chainrule.engine.modules.linear import Linear
 from chainrule.engine.modules.lstm_cell import LSTMCell
@@ -252,6 +252,8 @@ def test_a_deep_graph_needs_no_deep_recursion():
 
 @pytest.mark.parametrize(("work", "said"), [
     (lambda: (Tensor(np.ones(3)) * 2).backward(), r"shape \(3,\), expected a single number"),
+    (lambda: graph(np.ones(1)), "begins at ndarray, expected a Tensor"),
+    (lambda: scatter(2.0), "begins at float, expected a Tensor"),
     (lambda: Tensor(np.ones(2, np.float16)), "type float16, expected float32, float64 or integers"),
     (lambda: Tensor("text"), "expected float32"),
     (lambda: Linear(3, 2)(np.ones((2, 4), np.float32)), r"linear was given shape \(2, 4\), expected \(…, 3\)"),
