@@ -8,6 +8,7 @@ import numpy as np
 
 from chainrule.errors import UsageError
 from chainrule.text.encoded import fit_and_encode
+from chainrule.vectors.huffman import grafted
 from chainrule.vectors.methods._method import Tensors
 from chainrule.vectors.text import Source, Text, numbered, read_with, spellings
 
@@ -32,7 +33,11 @@ def joined_text(source: Source, tokenizer: Any, counts: np.ndarray) -> Text:
 
 
 def by_new_rows(before: Tensors, tokenizer: Any, text: Text) -> Tensors:
-    """The earlier tensors with a row for each word of the text; rows of NaN, and counts of 0, where a word is new."""
+    """The earlier tensors with a row for each word of the text; rows of NaN, and counts of 0, where a word is new.
+
+    Of a hierarchical softmax the tree is kept, with the new words beside it: other counts would make another tree,
+    whose inner nodes part other words.
+    """
     row = {word: r for r, word in enumerate(spellings(tokenizer))}
     rows = np.array([row.get(word, -1) for word in spellings(text.tokenizer)])
     found = dict(before)
@@ -41,6 +46,10 @@ def by_new_rows(before: Tensors, tokenizer: Any, text: Text) -> Tensors:
             table = np.full((len(rows), before[name].shape[1]), np.nan, np.float32)
             table[rows >= 0] = before[name][rows[rows >= 0]]
             found[name] = table
+    if "tree" in before:
+        found["tree"] = grafted(before["tree"], rows, text.counts)
+        new = np.full((len(rows) - len(row), before["outputs"].shape[1]), np.nan, np.float32)
+        found["outputs"] = np.concatenate([before["outputs"], new])
     found["counts"] = np.where(rows >= 0, before["counts"][np.maximum(rows, 0)], 0)
     return found
 

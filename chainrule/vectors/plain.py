@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.vectors.huffman import Tree, huffman
+from chainrule.vectors.huffman import Tree
 from chainrule.vectors.noise import keep_table, noise_table
 from chainrule.vectors.plan import Plan
 from chainrule.vectors.text import UNIT_ENDS, Text
-from chainrule.vectors.windows import Bags, Objective, Tables, block_size
+from chainrule.vectors.windows import Bags, Objective, Tables, block_size, ways
 
 Windows = list[tuple[int, list[int]]]  # each center's place, and the places around it
 
@@ -68,7 +68,7 @@ def learn_chunk(text: Text, ids: np.ndarray, plan: Plan, objective: Objective, b
     draws = Draws(seed)
     words, windows = read_words(text, ids, plan, draws)
     sums, _ = noise_table(text.counts, objective.ns_exponent)
-    tree = huffman(text.counts) if objective.loss == "hierarchical_softmax" else None
+    tree = ways(text, objective, tables)
     size = block_size(text, plan, objective)
     for first in range(0, len(words), size):
         drawn = draws.rows(sums, objective.shared if objective.loss == "negative_sampling" else 0)

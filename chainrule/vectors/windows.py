@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from chainrule.errors import OptionError
-from chainrule.vectors.huffman import Tree, huffman, no_tree
+from chainrule.vectors.huffman import Tree, branches, huffman, no_tree, tree_of
 from chainrule.vectors.noise import keep_table, noise_table
 from chainrule.vectors.plan import Plan, Progress, fill_small_random, padded
 from chainrule.vectors.text import Text
@@ -63,6 +63,7 @@ class Tables:
 
     inputs: np.ndarray
     outputs: np.ndarray
+    tree: np.ndarray | None = None  # `branches` of the words, whose inner nodes the outputs then are
 
 
 def own_rows(size: int) -> Bags:
@@ -87,10 +88,17 @@ def block_size(text: Text, plan: Plan, objective: Objective) -> int:
 
 def fresh(text: Text, plan: Plan, objective: Objective, bags: Bags) -> Tables:
     """Small random inputs, outputs of zero."""
-    outputs = text.vocabulary_size - (objective.loss == "hierarchical_softmax")
+    tree = branches(text.counts) if objective.loss == "hierarchical_softmax" else None
     inputs = padded(bags.rows, plan.dimension)
     fill_small_random(inputs, plan.dimension, plan.seed)
-    return Tables(inputs, padded(outputs, plan.dimension))
+    return Tables(inputs, padded(text.vocabulary_size - (tree is not None), plan.dimension), tree)
+
+
+def ways(text: Text, objective: Objective, tables: Tables) -> Tree:
+    """Down the tables' own tree, or where they have none down that of the text; for other losses there are none."""
+    if objective.loss != "hierarchical_softmax":
+        return no_tree()
+    return huffman(text.counts) if tables.tree is None else tree_of(tables.tree)
 
 
 def check_kept(text: Text, plan: Plan) -> None:
@@ -134,7 +142,7 @@ def chunk_step(text: Text, plan: Plan, objective: Objective, bags: Bags, tables:
 
     keep, block = keep_table(text.counts, plan.sample), block_size(text, plan, objective)
     sums, guide = noise_table(text.counts, objective.ns_exponent)
-    tree: Tree = huffman(text.counts) if objective.loss == "hierarchical_softmax" else no_tree()
+    tree = ways(text, objective, tables)
     table, loss = logistic_table(), LOSSES.index(objective.loss)
 
     def step(ids: np.ndarray, alpha: np.float32, seed: np.uint64) -> int:

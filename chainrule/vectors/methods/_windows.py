@@ -34,8 +34,7 @@ class WindowMethod:
         if before is not None:
             tables = _continued(before, tables, plan)
         facts = learn(text, plan, self.objective, bags, tables)
-        d = plan.dimension
-        return Learned({"vectors": tables.inputs[:, :d], "outputs": tables.outputs[:, :d]}, facts)
+        return Learned({"vectors": tables.inputs[:, : plan.dimension], **what_predicts(tables, plan)}, facts)
 
 
 FOR_CBOW = {**WindowMethod.usual, "alpha": 0.05}  # as in the word2vec program: a mean of vectors bears larger steps
@@ -61,10 +60,21 @@ def check_size(text: Text, objective: Objective) -> None:
 
 def _continued(before: Tensors, new: Tables, plan: Plan) -> Tables:
     """An earlier run's rows; words that it did not have (rows of NaN) begin as new ones do."""
-    inputs, outputs = before["vectors"], before.get("outputs")
+    inputs = before["vectors"]
     known = ~np.isnan(inputs[:, 0])
     new.inputs[known, : plan.dimension] = inputs[known]
-    if outputs is not None and len(outputs) == len(new.outputs):
-        known = ~np.isnan(outputs[:, 0])
-        return Tables(new.inputs, padded(len(outputs), plan.dimension, np.where(known[:, None], outputs, 0)))
-    return new
+    return with_outputs(before, new, plan)
+
+
+def with_outputs(before: Tensors, new: Tables, plan: Plan) -> Tables:
+    """An earlier run's outputs and the tree whose inner nodes they are, where both runs have one or neither has."""
+    outputs = before.get("outputs")
+    if outputs is None or len(outputs) != len(new.outputs) or ("tree" in before) != (new.tree is not None):
+        return new
+    return Tables(new.inputs, padded(len(outputs), plan.dimension, np.nan_to_num(outputs)), before.get("tree"))
+
+
+def what_predicts(tables: Tables, plan: Plan) -> Tensors:
+    """The outputs, by which training can go on, and what they are of."""
+    outputs = tables.outputs[:, : plan.dimension]
+    return {"outputs": outputs} if tables.tree is None else {"outputs": outputs, "tree": tables.tree}

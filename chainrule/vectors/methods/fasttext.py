@@ -9,7 +9,14 @@ import numpy as np
 from chainrule.errors import OptionError
 from chainrule.registry import part
 from chainrule.vectors.methods._method import Learned, Tensors
-from chainrule.vectors.methods._windows import FOR_CBOW, WindowMethod, check_size, objective_of
+from chainrule.vectors.methods._windows import (
+    FOR_CBOW,
+    WindowMethod,
+    check_size,
+    objective_of,
+    what_predicts,
+    with_outputs,
+)
 from chainrule.vectors.plan import Plan
 from chainrule.vectors.subwords import bags_of
 from chainrule.vectors.text import Text, spellings
@@ -43,12 +50,12 @@ class FastText(WindowMethod):
         bags, used = bags_of(spellings(text.tokenizer), *self.shape)
         tables = fresh(text, plan, self.objective, bags)
         if before is not None:
-            _put_back(before, tables, used, plan)
+            tables = _put_back(before, tables, used, plan)
         facts = learn(text, plan, self.objective, bags, tables)
         size, d = text.vocabulary_size, plan.dimension
         tensors = {"vectors": means(bags, tables.inputs, size)[:, :d], "words": tables.inputs[:size, :d],
                    "grams": tables.inputs[size:, :d], "buckets": used, "shape": np.array(self.shape, np.int64),
-                   "outputs": tables.outputs[:, :d]}
+                   **what_predicts(tables, plan)}
         return Learned(tensors, {**facts, "ngrams": len(used)})
 
 
@@ -61,7 +68,7 @@ def means(bags: Bags, table: np.ndarray, size: int) -> np.ndarray:
     return found
 
 
-def _put_back(before: Tensors, tables: Tables, used: np.ndarray, plan: Plan) -> None:
+def _put_back(before: Tensors, tables: Tables, used: np.ndarray, plan: Plan) -> Tables:
     """The rows of an earlier run; new words and new buckets begin as they would anyway."""
     d, size = plan.dimension, len(before["words"])
     known = ~np.isnan(before["words"][:, 0])
@@ -69,5 +76,4 @@ def _put_back(before: Tensors, tables: Tables, used: np.ndarray, plan: Plan) -> 
     where = np.minimum(np.searchsorted(before["buckets"], used), len(before["buckets"]) - 1)
     same = before["buckets"][where] == used
     tables.inputs[size:][same, :d] = before["grams"][where[same]]
-    if len(before["outputs"]) == len(tables.outputs):
-        tables.outputs[:, :d] = np.nan_to_num(before["outputs"])
+    return with_outputs(before, tables, plan)
