@@ -21,7 +21,7 @@ def check_texts(num: int, max_tokens: int) -> None:
 
 
 def check_beams(beams: int, vocabulary_size: int) -> None:
-    """Refuses beams that take more than all memory: each step scores b · V tokens and sorts b · min(b + 1, V) drafts."""
+    """Refuses b beams that take more than all memory: a step scores b · V tokens and sorts b · min(b + 1, V) drafts."""
     follow = min(beams + 1, vocabulary_size)
     if beams * (SCORE * vocabulary_size + DRAFT * follow) > memory():
         wide = memory() // ((SCORE + DRAFT) * vocabulary_size)  # with as many drafts a beam as there are tokens
