@@ -1,10 +1,12 @@
 """What the documents point to exists: links, files, recipes, parts, options and verbs; and what exists is described."""
 
+import inspect
 import re
 
 import pytest
 from documents import DOCUMENTS, FENCE, ROOT, blocks
 
+import chainrule
 from chainrule.cli.app import verbs
 from chainrule.recipe import load_recipe, shipped
 from chainrule.registry import kinds, names
@@ -58,6 +60,15 @@ def test_every_part_is_described(kind):
 
 def test_every_verb_is_described():
     assert not [verb for verb in verbs() if f"chainrule {verb}" not in GUIDES]
+
+
+def test_the_page_on_python_has_every_function_with_its_parameters():
+    page = TEXTS[ROOT / "docs" / "python.md"]
+    shown = {name: [word for word in given.split(", ") if word not in ("", "*")]
+             for name, given in re.findall(r"`(?:with )?chainrule\.(\w+)\(([^)]*)\)", page)}
+    assert {*shown, "LoadedRun"} == {*chainrule.__all__}
+    for name in shown.keys() - {"Sampling", "Terms"}:
+        assert shown[name] == [*inspect.signature(getattr(chainrule, name)).parameters], name
 
 
 @pytest.mark.parametrize("recipe", shipped())
