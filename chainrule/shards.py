@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from chainrule.counting.counts import Counts, Level
-from chainrule.counting.merge import merge, renumber
+from chainrule.counting.merge import merge, renumber, stored
 from chainrule.counting.scratch import Scratch
 from chainrule.errors import OptionError, StorageError, UsageError
-from chainrule.families.ngram import counted, from_counts
+from chainrule.families.ngram import counted, from_counts, scratch_for
 from chainrule.jobs import Job, existing_parent, finish
 from chainrule.plain import plain_json
 from chainrule.recipe import Recipe, load_recipe, make_recipe
@@ -81,7 +81,8 @@ def train_on_parts(folders: Sequence[str | Path], out: str | Path, *, overrides:
                           "Count again, with the order you want.")
     corpus = None if valid is None else open_corpus(valid, recipe.text)
     job = Job(recipe, None, corpus, existing_parent(Path(out)))
-    scratch = Scratch()
+    tokens = sum(counts.tokens for counts, _, _ in parts)
+    scratch = scratch_for(tokens, recipe.model, job.folder, where="merging their counts")
     with job.timed("merging"):
         counts, tokenizer = merged(parts, build("text/tokenizers", recipe.tokenizer), scratch)
     held_out = None if corpus is None else encode(corpus, tokenizer, recipe.text).ids
@@ -115,7 +116,7 @@ def merged(parts: Sequence[Part], trainer: Any, scratch: Scratch) -> tuple[Count
     alike = len({tokenizer.digest() for tokenizer in tokenizers}) == 1
     if hasattr(trainer, "join") and not (alike and trainer.min_count == 1 and trainer.size is None):
         joined, mappings = trainer.join(tokenizers, [np.asarray(counts.levels[0].counts) for counts, _, _ in parts])
-        again = [renumber(counts, mapping, joined.vocabulary_size, joined.start)
+        again = [stored(renumber(counts, mapping, joined.vocabulary_size, joined.start), scratch)
                  for (counts, _, _), mapping in zip(parts, mappings, strict=True)]
         return merge(again, scratch), joined
     if not alike:

@@ -3,8 +3,12 @@
 import filecmp
 import itertools
 
+import numpy as np
 import pytest
 
+from chainrule.counting.counts import Counts, Level
+from chainrule.counting.merge import stored
+from chainrule.counting.scratch import Scratch
 from chainrule.errors import StorageError, UsageError
 from chainrule.jobs import train
 from chainrule.runs import load
@@ -34,6 +38,42 @@ def test_merged_parts_are_byte_for_byte_the_model_of_one_pass(tmp_path, text, op
     train_on_parts(parts, tmp_path / "merged")
     for name in ("model.safetensors", "tokenizer.json", "recipe.yaml"):
         assert filecmp.cmp(tmp_path / "whole" / name, tmp_path / "merged" / name, shallow=False), name
+
+
+@pytest.mark.parametrize("kernel", [False, True])
+@pytest.mark.parametrize("options", [["tokenizer.name=words", "tokenizer.min_count=7"],
+                                     ["tokenizer.name=bytes", "text.unit=line"]])
+def test_merging_keeps_to_the_memory_that_the_recipe_allows(tmp_path, text, options, kernel, monkeypatch, caplog):
+    """Then all large arrays lie in files, and the model is the same byte for byte."""
+    options = ["model.order=3", *options]
+    parts = [tmp_path / str(i) for i in (1, 2, 3)]
+    for i, part in enumerate(parts, start=1):
+        count_part(text, part, part=f"{i}/3", overrides=options)
+    train_on_parts(parts, tmp_path / "roomy")
+    made, empty = [], Scratch.empty
+    monkeypatch.setattr(Scratch, "empty", lambda self, size, dtype: made.append(self.limit) or empty(self, size, dtype))
+    monkeypatch.setattr("chainrule.families.ngram.LEAST", 0)
+    monkeypatch.setattr("chainrule.counting.merge.JIT_PAYS_FROM", 0 if kernel else 1 << 40)
+    with caplog.at_level("INFO", "chainrule"):
+        train_on_parts(parts, tmp_path / "tight", overrides=["model.memory=1M"])
+    assert "model.memory allows 1 MB: merging their counts on the disk." in caplog.text
+    assert None not in made and (made or not kernel)
+    assert filecmp.cmp(tmp_path / "roomy/model.safetensors", tmp_path / "tight/model.safetensors", shallow=False)
+
+
+def test_counts_are_stored_out_of_memory_where_that_is_limited(tmp_path):
+    levels = [Level(np.arange(3, dtype=np.int32), np.array([1, 2, 3], np.uint32), np.array([0, 1, 1, 2], np.uint32)),
+              Level(np.array([1, 2], np.int32), np.array([4, 5], np.uint32), None)]
+    counts = Counts(levels, 0)
+    assert stored(counts, Scratch()).levels[0].words is levels[0].words
+    found = stored(counts, Scratch(1 << 20, tmp_path))
+    for level, expected in zip(found.levels, levels, strict=True):
+        for name in ("words", "counts", "starts"):
+            array, same = getattr(level, name), getattr(expected, name)
+            assert (array is None) == (same is None)
+            if array is not None:
+                assert isinstance(array.base, np.memmap) and array.dtype == same.dtype
+                np.testing.assert_array_equal(array, same)
 
 
 def test_parts_with_trained_tokenizers_need_one_tokenizer(tmp_path, text):

@@ -64,6 +64,20 @@ def _pairs(below: Level, here: Level, into: np.ndarray, size: int) -> np.ndarray
     return continuation_ids(np.repeat(into, np.diff(below.starts)), size, here.words)
 
 
+def stored(counts: Counts, scratch: Scratch) -> Counts:
+    """The same counts where the scratch keeps its arrays: out of memory, if that is limited."""
+    def moved(array: np.ndarray) -> np.ndarray:
+        if scratch.limit is None:
+            return array
+        found = scratch.empty(len(array), array.dtype.type)
+        found[:] = array
+        scratch.relax()
+        return found
+
+    return Counts([Level(moved(level.words), moved(level.counts), None if level.starts is None else moved(level.starts))
+                   for level in counts.levels], counts.start)
+
+
 def renumber(counts: Counts, mapping: np.ndarray, vocabulary_size: int, start: int) -> Counts:
     """The counts of the same text under other word ids; words mapped to one id become one."""
     occurrences = np.bincount(mapping, counts.levels[0].counts, vocabulary_size).astype(np.uint32)

@@ -113,14 +113,20 @@ def from_counts(job: Job, counts: Counts, tokenizer: Any, scratch: Scratch, held
 
 def _room(tokens: int, options: Any, folder: Path) -> tuple[Scratch, int | None]:
     """Arrays in memory if all fits; otherwise in files, and the size of the pieces that are counted one by one."""
+    scratch = scratch_for(tokens, options, folder, where="counting in pieces")
+    if scratch.limit is None:
+        return scratch, None
+    return scratch, min(max((scratch.limit - PROGRAM) // 160, 100_000), POSITIONS // 2)
+
+
+def scratch_for(tokens: int, options: Any, folder: Path, *, where: str) -> Scratch:
+    """Where to count so many tokens, or to merge their counts: in memory if all fits, otherwise in files."""
     if options.memory < LEAST:
         raise OptionError("model.memory", f"{options.memory >> 20}M", f"at least {LEAST >> 20}M",
                           f"Python and the kernels themselves take {PROGRAM >> 20}M.")
     need = PROGRAM + tokens * (20 + 15 * (options.order - 1))  # measured: 79 bytes a token for order 5
     if need <= options.memory and tokens < POSITIONS:
-        return Scratch(), None
-    limit = max(int(options.memory * 0.8), PROGRAM + (64 << 20))
-    piece = min(max((limit - PROGRAM) // 160, 100_000), POSITIONS // 2)
+        return Scratch()
     log.info(f"{tokens:,} tokens need about {need >> 20:,} MB, model.memory allows {options.memory >> 20:,} MB: "
-             f"counting in pieces of {piece:,} tokens on the disk.")
-    return Scratch(limit, folder), piece
+             f"{where} on the disk.")
+    return Scratch(max(int(options.memory * 0.8), PROGRAM + (64 << 20)), folder)
