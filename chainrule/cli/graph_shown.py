@@ -100,11 +100,13 @@ def recipe_graph(name: str, overrides: list[str]) -> Graph:
 def run_graph(name: str, overrides: list[str], text: str) -> Graph:
     """The loss of a trained model on two short stretches of a text."""
     from chainrule.inspection.subject import subject
+    from chainrule.recipe import load_recipe
 
+    family = load_recipe(str(Path(name) / "recipe.yaml")).family
+    if family != "engine":
+        more = f" Try chainrule export {name} --to engine FOLDER, and the graph of that." if family == "neural" else ""
+        raise UsageError(f"{name}: its family is {family}, whose computation is not the engine's.{more}")
     found = subject(name, overrides, text, length=LENGTH, rows=ROWS)
-    if found.recipe.family != "engine":
-        raise UsageError(f"{name}: its family is {found.recipe.family}, whose computation is not the engine's. Try "
-                         f"chainrule export {name} --to engine FOLDER, and the graph of that.")
     return stack_graph(found.stack, found.ids)
 
 

@@ -70,3 +70,12 @@ def test_a_trained_run_has_the_graph_of_its_loss_on_a_text(inspect, tmp_path):
     assert all(node["gradient"] for node in found if node["kind"] == "parameter")
     assert not [node for node in found if node["label"] == "Dropout"]  # it is used, not trained
     assert "'model.width=3' cannot change it" in inspect("run", "model.width=3", "--graph", code=2).err
+
+
+def test_a_run_of_another_family_has_no_graph(inspect, tmp_path):
+    import chainrule
+
+    (tmp_path / "text.txt").write_text("the cows eat grass and the dogs eat meat\n" * 8)
+    chainrule.train("ngram", "text.txt", "run", overrides=["model.order=2"])
+    shown = inspect("run", "--graph", code=2).err
+    assert shown.endswith("run: its family is ngram, whose computation is not the engine's.\n")
