@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 from chainrule.errors import UsageError, did_you_mean
 from chainrule.problems import Problem, Problems, wrong
+from chainrule.signatures import MISSING, Option, declared, is_marked
 
 PACKAGE = "chainrule"
 ROOT = Path(__file__).parent
@@ -45,11 +46,8 @@ def kinds() -> list[str]:
 
 def summary(kind: str, name: str) -> str:
     """The first sentence of a part's class docstring, read without importing the file."""
-    if name not in names(kind):
-        raise _unknown(kind, name)
-    path = next(path for folder in _folders(kind) if (path := folder / f"{name}.py").exists())
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    marked = [node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef) and _is_marked(node)]
+    tree = ast.parse(_path(kind, name).read_text(encoding="utf-8"))
+    marked = [node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef) and is_marked(node)]
     return (ast.get_docstring(marked[0] if marked else tree) or "").split("\n")[0]
 
 
@@ -64,10 +62,14 @@ def find(kind: str, name: str) -> Callable[..., Any]:
     return marked[0]
 
 
-def options(kind: str, name: str) -> dict[str, inspect.Parameter]:
-    """The keyword-only parameters of a part: what a recipe may set."""
-    signature = inspect.signature(find(kind, name))
-    return {key: p for key, p in signature.parameters.items() if p.kind is inspect.Parameter.KEYWORD_ONLY}
+def options(kind: str, name: str) -> dict[str, Option]:
+    """The keyword-only parameters of a part: what a recipe may set. The file is imported if its text is not enough."""
+    if (found := declared(_path(kind, name))) is not None:
+        return found
+    make = find(kind, name)
+    hints = get_type_hints(make.__init__ if inspect.isclass(make) else make)
+    return {key: Option(MISSING if each.default is each.empty else each.default, hints.get(key, Any))
+            for key, each in inspect.signature(make).parameters.items() if each.kind is each.KEYWORD_ONLY}
 
 
 def build(kind: str, choice: str | Mapping[str, Any], *args: Any) -> Any:
@@ -88,19 +90,17 @@ def resolve(kind: str, choice: str | Mapping[str, Any]) -> dict[str, Any]:
     name = given.pop("name")
     if name not in names(kind):
         raise Problems([Problem(("name",), str(_unknown(kind, name)))])
-    known, make = options(kind, name), find(kind, name)
-    hints = get_type_hints(make.__init__ if inspect.isclass(make) else make)
-    full = {"name": name, **{key: parameter.default for key, parameter in known.items()}}
+    known = options(kind, name)
+    full = {"name": name, **{key: option.default for key, option in known.items()}}
     problems = []
     for key, value in given.items():
         try:
-            full[key] = _checked(value, hints.get(key, Any)) if key in known else None
+            full[key] = _checked(value, known[key].hint) if key in known else None
         except ValueError:
-            problems.append(wrong((key,), value, described(hints[key])))
+            problems.append(wrong((key,), value, described(known[key].hint)))
         if key not in known:
             problems.append(Problem((key,), f"no option {{}}.{did_you_mean(key, known)}"))
-    problems += [Problem((key,), "{} is missing, and has no default.") for key, parameter in known.items()
-                 if full[key] is parameter.empty]
+    problems += [Problem((key,), "{} is missing, and has no default.") for key in known if full[key] is MISSING]
     if problems:
         raise Problems(problems)
     return full
@@ -138,6 +138,13 @@ def _folders(kind: str) -> list[Path]:
     return [Path(p) for p in package.__path__]
 
 
+def _path(kind: str, name: str) -> Path:
+    """The file of a part."""
+    if name not in names(kind):
+        raise _unknown(kind, name)
+    return next(path for folder in _folders(kind) if (path := folder / f"{name}.py").exists())
+
+
 def called(kind: str) -> str:
     """What one part of a kind is called in a sentence: `smoothing method`."""
     return _constant(ROOT / kind / "__init__.py", "PARTS") or kind
@@ -152,7 +159,3 @@ def _constant(path: Path, name: str) -> str | None:
         if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets):
             return ast.literal_eval(node.value)
     return None
-
-
-def _is_marked(node: ast.ClassDef | ast.FunctionDef) -> bool:
-    return any(isinstance(d, ast.Name) and d.id == "part" for d in node.decorator_list)
