@@ -71,9 +71,10 @@ def train_recipe(recipe: Recipe, data: str | Path | Sequence[str | Path], out: s
     from chainrule.registry import find
     from chainrule.storage import check_target
 
+    family: Any = find("families", recipe.family)
+    getattr(family, "ready", lambda: None)()
     check_target(out, replace=force)
     job = replace(_job(recipe, data, valid, Path(out)), out=Path(out), force=force, show=show)
-    family: Any = find("families", recipe.family)
     return finish(job, family.train(job), out, force=force)
 
 

@@ -45,8 +45,11 @@ class LoadedRun:
         return self.offering(WordVectors, "this")
 
 
-def load(run: str | Path) -> LoadedRun:
-    """Opens a run folder; a damaged or half-written one is refused, and the file named."""
+def load(run: str | Path, *, to_write: bool = False) -> LoadedRun:
+    """Opens a run folder; a damaged or half-written one is refused, and the file named.
+
+    `to_write` says that nothing else is wanted than `generate`: some models have a form that opens and writes faster.
+    """
     from chainrule.text.tokenizer import load_tokenizer
 
     folder = open_run(run)
@@ -55,7 +58,8 @@ def load(run: str | Path) -> LoadedRun:
     recipe = load_recipe(folder.file(RECIPE))
     tokenizer = load_tokenizer(folder.file(TOKENIZER))
     family: Any = find("families", recipe.family)
-    model = family.load(folder.path, recipe, tokenizer)
+    open_model = getattr(family, "load_to_write", family.load) if to_write else family.load
+    model = open_model(folder.path, recipe, tokenizer)
     return LoadedRun(folder.path, recipe, tokenizer, model, json.loads(folder.file(REPORT).read_text(encoding="utf-8")))
 
 

@@ -94,7 +94,7 @@ def generate(run: str | Path | LoadedRun, prompt: str = "", *, num: int = 1, max
         stop = [stop]
     how = sampling or Sampling()
     strategy, filters = how.strategy(), how.filters()
-    loaded = opened(run)
+    loaded = opened(run, to_write=True)
     model = loaded.offering(LanguageModel, "generate")
     if unseen := unseen_words(loaded.tokenizer, prompt):
         log.info(f"the model never saw {', '.join(map(repr, unseen))}; it reads an unknown word instead.")
@@ -153,8 +153,8 @@ def reading_otherwise(run: LoadedRun, overrides: Sequence[str]) -> LoadedRun:
     return replace(run, recipe=run.recipe.model_copy(update={"text": text_options(run, overrides)}))
 
 
-def opened(run: str | Path | LoadedRun) -> LoadedRun:
+def opened(run: str | Path | LoadedRun, *, to_write: bool = False) -> LoadedRun:
     """The run, loaded unless it is already."""
     from chainrule.runs import LoadedRun, load
 
-    return run if isinstance(run, LoadedRun) else load(run)
+    return run if isinstance(run, LoadedRun) else load(run, to_write=to_write)

@@ -40,7 +40,7 @@ def generate(
 
     sampling = Sampling(seed=seed, temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p,
                         repetition_penalty=repetition_penalty, beams=beams, length_penalty=length_penalty)
-    loaded = opened(run)
+    loaded = opened(run, to_write=True)
     texts = write(loaded, prompt, num=num, max_tokens=max_tokens, stop=stop or (), sampling=sampling)
     found = [{"text": text.text, "reason": text.reason, "log_prob": text.log_prob, "ids": text.ids,
               "tokens": [loaded.tokenizer.token(id) for id in text.ids]} for text in texts]

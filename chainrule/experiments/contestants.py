@@ -34,7 +34,9 @@ class Contestant:
         """With its recipe read and changed; a recipe that cannot be read is a row that says so."""
         try:
             recipe = load_recipe(self.source, [*self.changes, *shared])
-            if hasattr(find("families", recipe.family), "evaluate"):
+            family = find("families", recipe.family)
+            getattr(family, "ready", lambda: None)()
+            if hasattr(family, "evaluate"):
                 raise UsageError(f"a model of the family {recipe.family!r} is no language model: it predicts no text, "
                                  "so it has no bits per byte.")
             return replace(self, recipe=recipe)

@@ -18,9 +18,6 @@ from chainrule.registry import part
 from chainrule.schema import PartOf
 from chainrule.typed import as_typed
 
-if find_spec("torch") is None:
-    raise UsageError("neural recipes need torch, which is not installed. Try: pip install 'chainrule[neural]'")
-
 MIXERS, FEEDFORWARDS = "parts/mixers", "parts/feedforwards"
 LETTERS = {"s": "attention", "r": "lstm", "c": "gated_convolution", "w": "window", "x": "cross_attention",
            "f": "swiglu"}
@@ -76,6 +73,12 @@ class Neural:
         device: Literal["auto", "cpu", "cuda"] = "auto"
 
     @staticmethod
+    def ready() -> None:
+        """Before anything is read: says in one line what to install."""
+        if find_spec("torch") is None:
+            raise UsageError("neural recipes need torch, which is not installed. Try: pip install 'chainrule[neural]'")
+
+    @staticmethod
     def train(job: Job) -> Trained:
         from chainrule.training import weights
         from chainrule.training.run import train_ids
@@ -91,6 +94,7 @@ class Neural:
 
     @staticmethod
     def load(folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> LanguageModel[Any]:
+        Neural.ready()
         from chainrule.training import weights
         from chainrule.training.run import chosen_device, new_stack
 
@@ -101,8 +105,22 @@ class Neural:
         return language_model(stack, tokenizer)
 
     @staticmethod
+    def load_to_write(folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> LanguageModel[Any]:
+        """The same model on the engine, without torch, where that writes faster: small ones on a CPU."""
+        from chainrule.models.writing import engine_writer, gpu_in_sight
+        from chainrule.storage.tensors import open_tensors
+
+        options: Any = recipe.model
+        if not gpu_in_sight():
+            twin = engine_writer(options.model_dump(), open_tensors(folder / WEIGHTS), tokenizer.start)
+            if twin is not None and twin.vocabulary_size == tokenizer.vocabulary_size:
+                return twin
+        return Neural.load(folder, recipe, tokenizer)
+
+    @staticmethod
     def cost(recipe: Recipe, vocabulary_size: int, tokens: float | None = None, *, measure: bool = False
              ) -> dict[str, Any]:
+        Neural.ready()
         from chainrule.families._costs import neural_cost
 
         with as_typed(recipe):
@@ -111,6 +129,7 @@ class Neural:
 
 def shape_of(recipe: Any) -> Any:
     """The shape of the stack that a neural recipe describes; letters that the pattern lacks keep their usual part."""
+    Neural.ready()
     from chainrule.models.stack import Shape
 
     options = recipe.model

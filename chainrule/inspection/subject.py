@@ -76,9 +76,11 @@ def _begun(recipe: Any, tokenizer: Tokenizer) -> Any:
 
         return engine.language_model(engine.new_stack(recipe, tokenizer.vocabulary_size), tokenizer)
     from chainrule.families import neural
+
+    shape = neural.shape_of(recipe)
     from chainrule.training.run import new_stack
 
-    stack = new_stack(neural.shape_of(recipe), tokenizer.vocabulary_size, recipe.seed, recipe.training.initial)
+    stack = new_stack(shape, tokenizer.vocabulary_size, recipe.seed, recipe.training.initial)
     return neural.language_model(stack, tokenizer)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -27,7 +28,11 @@ class NeuralLanguageModel(Windowed, nn.Module):
 
     def to_write(self) -> LanguageModel[Any]:
         """The same model as it writes fastest: on a CPU the engine's, where that has all of its parts."""
-        return engine_writer(self.stack, self.start_id) or self
+        weights = {name: parameter.detach() for name, parameter in self.stack.named_parameters()}
+        if any(each.is_cuda for each in weights.values()):
+            return self
+        arrays = {name: each.numpy() for name, each in weights.items()}
+        return engine_writer(asdict(self.stack.shape), arrays, self.start_id) or self
 
     @torch.inference_mode()
     def log_probs(self, state: LanguageState) -> Tensor:

@@ -1,21 +1,24 @@
-"""The model that writes: on a CPU the engine takes a few tokens through a small stack faster than torch does."""
+"""The model that writes: on a CPU the engine takes a few tokens through a small stack faster than torch does.
+
+It also opens a run without torch, whose import takes longer than writing a hundred tokens.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from chainrule.errors import OptionError
+from chainrule.errors import UsageError
 from chainrule.models.engine_counterpart import in_engine
 from chainrule.models.engine_language import EngineLanguageModel
 from chainrule.models.engine_stack import EngineStack, imported
 
-if TYPE_CHECKING:
-    from chainrule.models.stack import Stack
-
 MOST = 30_000_000  # weights: above that both wait for memory, and a copy takes its time
+DRIVERS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")  # of NVIDIA, of AMD, and of both inside Windows
 
 
 class Unset(np.random.Generator):
@@ -26,17 +29,25 @@ class Unset(np.random.Generator):
         return np.zeros(size, dtype)
 
 
-def engine_writer(stack: Stack, start: int) -> EngineLanguageModel | None:
-    """The same model on the engine; None where that would not be faster, or the engine has no such part."""
-    weights = {name: parameter.detach() for name, parameter in stack.named_parameters()}
-    if any(each.is_cuda for each in weights.values()) or sum(each.numel() for each in weights.values()) > MOST:
+def engine_writer(options: Mapping[str, Any], weights: Mapping[str, np.ndarray], start: int
+                  ) -> EngineLanguageModel | None:
+    """A neural model on the engine, from the `model` section of its recipe and its weights by torch's names.
+
+    None where that would not be faster, the engine has no such part, or these are other weights: let torch say so.
+    """
+    embedding = weights.get("embedding.weight")
+    if embedding is None or sum(each.size for each in weights.values()) > MOST:
         return None
     try:
-        shape, _ = in_engine(asdict(stack.shape))
-    except OptionError:
+        shape, _ = in_engine(options)
+        twin = EngineStack(shape, len(embedding), Unset(np.random.PCG64(0))).to(embedding.dtype)
+        imported(twin, dict(weights))
+    except UsageError:
         return None
-    arrays = {name: each.numpy() for name, each in weights.items()}
-    embedding = arrays["embedding.weight"]
-    twin = EngineStack(shape, len(embedding), Unset(np.random.PCG64(0))).to(embedding.dtype)
-    imported(twin, arrays)
     return EngineLanguageModel(twin, start)
+
+
+def gpu_in_sight() -> bool:
+    """Whether there may be a GPU, without asking torch."""
+    hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
+    return not hidden and any(Path(each).exists() for each in DRIVERS)
