@@ -16,7 +16,7 @@ def largest(x_BV: Array, count: int) -> Array:
     xp = namespace(x_BV)
     if count * SHARE <= x_BV.shape[1] and array_api_compat.is_numpy_namespace(xp):
         x_BV = np.stack([_contenders(x_V, count) for x_V in x_BV])
-    return xp.sort(x_BV, axis=1, descending=True)[:, :count]
+    return -xp.sort(-x_BV, axis=1)[:, :count]  # NumPy has no descending order
 
 
 def _contenders(x_V: np.ndarray, count: int) -> np.ndarray:
