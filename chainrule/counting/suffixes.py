@@ -6,22 +6,24 @@ import numpy as np
 
 from chainrule.counting.counts import context_chunks
 from chainrule.counting.query import score_stream_plainly
+from chainrule.counting.scratch import Scratch
 from chainrule.counting.table import Table, find_continuations
 
 CHUNK = 1 << 18  # n-grams looked up at a time
 
 
-def suffix_nodes(table: Table, order: int, shorter: np.ndarray) -> np.ndarray:
+def suffix_nodes(table: Table, order: int, shorter: np.ndarray, scratch: Scratch) -> np.ndarray:
     """For each n-gram w₁…w_n of this order the node of w₂…w_n or −1; `shorter` are those of order n−1, if n > 2."""
     level, starts = table.levels[order - 1], table.levels[order - 2].starts
     assert starts is not None
     if order == 2:
-        return level.words.astype(np.int32)
-    found = np.empty(len(level), np.int32)
+        return level.words.astype(np.int32, copy=False)
+    found = scratch.empty(len(level), np.int32)
     for low, high in context_chunks(starts, CHUNK):
         here = slice(int(starts[low]), int(starts[high]))
         contexts = np.repeat(shorter[low:high], np.diff(starts[low:high + 1]))
         found[here] = find_continuations(table, order - 1, contexts, level.words[here])
+        scratch.relax()
     return found
 
 

@@ -98,7 +98,7 @@ def from_counts(job: Job, counts: Counts, tokenizer: Any, scratch: Scratch, held
         from chainrule.counting.entropy_pruning import prune_by_entropy
 
         with job.timed("pruning"):
-            table = prune_by_entropy(table, options.prune_entropy)
+            table = prune_by_entropy(table, options.prune_entropy, scratch)
     if options.compact:
         table = table.compact()
     report = {"vocabulary": tokenizer.vocabulary_size, "order": options.order,

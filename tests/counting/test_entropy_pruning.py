@@ -158,3 +158,18 @@ def test_a_high_threshold_leaves_the_unigrams():
 def test_a_threshold_that_is_no_fraction_is_refused(threshold):
     with pytest.raises(OptionError, match="model.prune_entropy = .*, expected 0 or more"):
         prune_by_entropy(table_of(zipf_units(1), 2), threshold)
+
+
+def test_with_little_memory_the_arrays_lie_in_files_and_the_table_is_the_same(tmp_path, monkeypatch):
+    """A stretch has a few n-grams only, so that many come together."""
+    monkeypatch.setattr("chainrule.counting.entropy_pruning.CHUNK", 7)
+    monkeypatch.setattr("chainrule.counting.suffixes.CHUNK", 7)
+    table = table_of(zipf_units(3, 300, 12), 4)
+    tight = prune_by_entropy(table, 1e-3, Scratch(1 << 20, tmp_path))
+    monkeypatch.undo()
+    roomy = prune_by_entropy(table, 1e-3)
+    assert len(roomy.levels[-1]) < len(table.levels[-1])
+    assert isinstance(tight.levels[-1].words.base, np.memmap) and not isinstance(roomy.levels[-1].words.base, np.memmap)
+    for one, other in zip(tight.levels, roomy.levels, strict=True):
+        for name in ("words", "log_probs", "backoffs", "starts"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
