@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from chainrule.classifying.features import Features
 from chainrule.classifying.model import TextClassifier
 from chainrule.classifying.quantizing import longest_rows, quantized
 from chainrule.errors import OptionError
+
+steps = logging.getLogger("chainrule.steps")
 
 
 def shrunk(model: TextClassifier, *, cutoff: int | None = None, piece: int = 2, norms: bool = True, seed: int = 0
@@ -29,6 +32,7 @@ def shrunk(model: TextClassifier, *, cutoff: int | None = None, piece: int = 2, 
             raise OptionError("--cutoff", cutoff, "at least 1")
         kept = longest_rows(table, 1, cutoff)
         table, features = table[kept], _fewer(features, kept)
+    steps.debug(f"quantizing {len(table):,} vectors")
     rows = quantized(table, piece=piece, norms=norms, seed=seed)
     return TextClassifier(model.labels, features, rows, model.outputs, model.loss, model.tree)
 

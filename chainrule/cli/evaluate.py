@@ -30,9 +30,11 @@ def evaluate(
         chainrule evaluate runs/vectors --data questions-words.txt --data wordsim353.tsv
         chainrule evaluate runs/topics --data test.csv
     """
+    from chainrule.cli.stepping import shown_steps
     from chainrule.verbs import evaluate as measure
 
-    found = measure(run, data, by_order=by_order, bootstrap=bootstrap, seed=seed, overrides=overrides or ())
+    with shown_steps("measuring"):
+        found = measure(run, data, by_order=by_order, bootstrap=bootstrap, seed=seed, overrides=overrides or ())
     show = _show_files if "files" in found else _show_labels if "per_label" in found else _show
     emit({"run": str(run), **found}, json, show)
 

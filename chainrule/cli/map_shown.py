@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.cli.console import emit, say
+from chainrule.cli.stepping import shown_steps
 from chainrule.errors import UsageError
 
 DEFAULT = Path("map.html")
@@ -25,7 +26,8 @@ def show_map(what: Sequence[str], *, words: int, method: str | None, out: Path |
         from chainrule.pages.page import check_built
 
         check_built()  # before minutes of placing
-    found = word_map(what[0], words=words, method=method) | {"run": what[0]}
+    with shown_steps("reading"):
+        found = word_map(what[0], words=words, method=method) | {"run": what[0]}
     if page is not None:
         from chainrule.pages.page import write_page
 

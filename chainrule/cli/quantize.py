@@ -27,9 +27,12 @@ def quantize(
         chainrule quantize runs/topics --out runs/topics-small
         chainrule quantize runs/topics --out runs/topics-tiny --cutoff 10000
     """
+    from chainrule.cli.stepping import shown_steps
     from chainrule.verbs import quantize as shrink
 
-    emit(shrink(run, out, cutoff=cutoff, piece=piece, norms=norms, force=force), json, _show)
+    with shown_steps("reading"):
+        done = shrink(run, out, cutoff=cutoff, piece=piece, norms=norms, force=force)
+    emit(done, json, _show)
 
 
 def _show(done: dict[str, Any]) -> None:

@@ -16,12 +16,12 @@ log = logging.getLogger("chainrule.steps")
 
 
 @contextmanager
-def shown_steps() -> Iterator[Callable[[Facts], None]]:
-    """Follows the steps that a job tells of as they begin; what is said meanwhile stands above the bar.
+def shown_steps(first: str = "starting") -> Iterator[Callable[[Facts], None]]:
+    """Follows the steps that work tells of as they begin; what is said meanwhile stands above the bar.
 
     A family that trains for long tells how far it is by calling what the block is given.
     """
-    with _in_terminal() if sys.stderr.isatty() else _in_log_file() as (show, measure):
+    with _in_terminal(first) if sys.stderr.isatty() else _in_log_file() as (show, measure):
         follower = _Follower(show)
         log.addHandler(follower)
         log.setLevel(logging.DEBUG)
@@ -32,13 +32,13 @@ def shown_steps() -> Iterator[Callable[[Facts], None]]:
 
 
 @contextmanager
-def _in_terminal() -> Iterator[tuple[Callable[[str], None], Callable[[Facts], None]]]:
+def _in_terminal(first: str) -> Iterator[tuple[Callable[[str], None], Callable[[Facts], None]]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
-        task = bar.add_task("starting", total=None)
+        task = bar.add_task(first, total=None)
 
         def measure(facts: Facts) -> None:
             bar.update(task, total=1.0, completed=facts["progress"], description=f"training: {measured(facts)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ METHODS = ("pca", "tsne")
 NAMES = {"pca": "PCA", "tsne": "t-SNE"}
 PERPLEXITY, WIDTH = 30, 50  # t-SNE's usual ones: neighbors that count, and dimensions that it is given
 ONE_THREAD = 1000  # points: with fewer, threads mostly wait for each other, by spinning
+steps = logging.getLogger("chainrule.steps")
 INSTALL = "t-SNE comes from scikit-learn. Install it with: pip install 'chainrule[maps]'"
 
 
@@ -39,6 +41,7 @@ def word_map(run: str | Path | LoadedRun, *, words: int = 2000, method: str | No
              f"differ most; they hold {share:.1%} of the variance."
              + (f" {INSTALL}." if asked is None and method == "pca" else "")}]
     if method == "tsne":
+        steps.debug(f"placing {len(unit):,} words by t-SNE")
         said = ("t-SNE: near words lie near each other; distances between groups, and their sizes, mean little "
                 "(van der Maaten & Hinton 2008).")
         maps.insert(0, {"name": NAMES["tsne"], "places": tsne(unit, flat).tolist(), "said": said})

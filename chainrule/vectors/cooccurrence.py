@@ -6,6 +6,7 @@ added up; when the notes are full they become a sorted run, and at the end runs 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -21,6 +22,7 @@ ONE = 1 << 30  # weights are whole multiples of 1/ONE: sums are then the same in
 CELLS = 1 << 21  # of frequent pairs: 16 MB
 IDS = 1 << 22  # read between two looks at the memory
 BLOCK = 1 << 18  # pairs that are merged at a time, of all runs together, where memory is limited
+steps = logging.getLogger("chainrule.steps")
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,7 @@ def most_events(text: Text, window: int) -> int:
 
 def count_pairs(text: Text, weights: np.ndarray, scratch: Scratch) -> Pairs:
     """The weight of every pair of words; where the scratch has a limit, memory stays below it."""
+    steps.debug("counting pairs of words")
     most = most_events(text, len(weights) - 1) + 2 * len(weights)
     free = most if scratch.limit is None else (scratch.limit - PROGRAM - CELLS * 8) // (EVENT + PAIR)
     runs = list(_counted(text, np.rint(weights * ONE).astype(np.int64), np.empty(min(most, free), np.int64), scratch))

@@ -14,6 +14,7 @@ from chainrule.vectors.store import Vectors
 KIND = "vectors/evaluations"
 ORDER = ("similarity", "analogies", "classification")  # from the strictest: a label may be any word
 log = logging.getLogger("chainrule")
+steps = logging.getLogger("chainrule.steps")
 
 
 def evaluate(vectors: Vectors, files: Sequence[str | Path]) -> dict[str, Any]:
@@ -21,6 +22,7 @@ def evaluate(vectors: Vectors, files: Sequence[str | Path]) -> dict[str, Any]:
     found = {}
     for each in files:
         for path, name in _in_folder(Path(each)) if Path(each).is_dir() else [(Path(each), _known(Path(each)))]:
+            steps.debug(f"{name}: {path.name}")
             found[str(path)] = {"evaluation": name, **build(KIND, name).measure(vectors, path)}
     return {"files": found}
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from chainrule.cli import console
+from chainrule.cli.app import main
 from chainrule.cli.stepping import shown_steps
 from chainrule.jobs import train
 
@@ -36,6 +37,26 @@ def test_quick_work_and_work_that_nobody_follows_says_nothing(text, tmp_path, ca
     monkeypatch.setattr(console, "QUIET_SECONDS", 0)
     train("ngram", text, tmp_path / "other")
     assert "after" not in capsys.readouterr().err
+
+
+def test_other_work_that_may_take_long_tells_its_steps_too(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("sklearn")
+    monkeypatch.setattr(console, "QUIET_SECONDS", 0)
+    monkeypatch.chdir(tmp_path)
+    Path("text.txt").write_text("the cat sat on the mat and the dog ran off\n" * 9)
+    Path("pairs.txt").write_text("cat dog 5\nthe mat 1\n")
+    Path("labeled.txt").write_text("__label__a cat dog\n__label__b mat\n")
+    small = "model.dimension=3", "training.threads=1"
+    for words, step in (
+        (["train", "ppmi", "--data", "text.txt", "--out", "run", *small], "3 singular vectors of "),
+        (["evaluate", "run", "--data", "pairs.txt"], "similarity: pairs.txt, after"),
+        (["inspect", "run", "--map", "--method", "tsne"], "placing 9 words by t-SNE, after"),
+        (["train", "text-classifier", "--data", "labeled.txt", "--out", "labels", *small], "training, after"),
+        (["quantize", "labels", "--out", "small"], "quantizing 4 vectors, after"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert not ended.value.code and step in capsys.readouterr().err
 
 
 def test_a_person_sees_the_steps_and_what_is_said_in_whole_lines(text, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
@@ -15,6 +16,8 @@ from chainrule.vectors.methods._method import Learned, Tensors
 from chainrule.vectors.plan import Plan
 from chainrule.vectors.room import memory_of, room_for
 from chainrule.vectors.text import Source, Text, read_text
+
+steps = logging.getLogger("chainrule.steps")
 
 
 @part
@@ -48,6 +51,7 @@ class Ppmi:
         if not len(matrix.values):
             raise OptionError("model.method.shift", self.shift, "less, or more text",
                               "No pair of words meets so much more often than by chance: all vectors would be zero.")
+        steps.debug(f"{plan.dimension} singular vectors of {len(matrix.values):,} entries")
         u, sizes = truncated_svd(matrix, plan.dimension, seed=plan.seed)
         return Learned({"vectors": (u * sizes**self.power).astype(np.float32), "singular": sizes.astype(np.float32)},
                        {"pairs": len(pairs.keys), "positive": len(matrix.values)})
