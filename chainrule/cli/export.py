@@ -27,9 +27,12 @@ def export(
         chainrule export runs/vectors --to word2vec vectors.txt
         chainrule export runs/transformer --to engine runs/without-torch
     """
+    from chainrule.cli.stepping import shown_steps
     from chainrule.exchange import export as export_run
 
-    emit(export_run(run, to, file, force=force), json, _show)
+    with shown_steps(f"exporting to {file.name}"):
+        done = export_run(run, to, file, force=force)
+    emit(done, json, _show)
 
 
 def _show(done: dict[str, Any]) -> None:

@@ -26,11 +26,14 @@ def import_(
         chainrule import srilm.lm.gz --out runs/srilm --from arpa
         chainrule import GoogleNews-vectors-negative300.bin.gz --out runs/news
     """
+    from chainrule.cli.stepping import shown_steps
     from chainrule.exchange import import_model
 
     if out is None:
         raise UsageError(f"import needs --out RUN, for example: chainrule import {file} --out runs/imported")
-    emit(import_model(file, out, format=from_, force=force), json, _show)
+    with shown_steps(f"importing {file.name}"):
+        report = import_model(file, out, format=from_, force=force)
+    emit(report, json, _show)
 
 
 def _show(report: dict[str, Any]) -> None:

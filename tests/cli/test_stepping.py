@@ -71,6 +71,18 @@ def test_a_person_sees_the_steps_and_what_is_said_in_whole_lines(text, tmp_path)
     assert "chainrule: too little text" in shown
 
 
+def test_a_person_sees_that_a_file_is_being_imported_and_exported(tmp_path):
+    (tmp_path / "some.vec").write_text("2 2\na 1 2\nb 3 4\n")
+    for words, seen in ((["import", "some.vec", "--out", "run"], "importing some.vec"),
+                        (["export", "run", "--to", "glove", "some.txt"], "exporting to some.txt")):
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([sys.executable, "-m", "chainrule", *words], stdout=subprocess.PIPE, stderr=theirs,
+                                   cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"})
+        os.close(theirs)
+        assert seen in "".join(read_all(ours))
+        assert process.communicate(timeout=60)[0] and process.returncode == 0
+
+
 def read_all(terminal):
     """What appears on a terminal until its last writer has gone, which Linux tells as an error."""
     with open(terminal, "rb", buffering=0) as file, suppress(OSError):
