@@ -78,6 +78,18 @@ def test_every_option_of_a_recipe_is_described(recipe):
     assert not [name for name in named if f"`{name}" not in GUIDES]
 
 
+@pytest.mark.parametrize("recipe", ["skipgram", "cbow", "fasttext", "glove", "ppmi", "node2vec"])
+def test_defaults_of_word_vectors_are_those_of_the_recipe(recipe):
+    """`5 (CBOW and GloVe 10)`: the usual value, and that of the methods that have another."""
+    table = re.findall(r"^\| `(model|training)\.(\w+)` \| ([\d.]+)(?: \(([\w ]+) ([\d.]+)\))? \|",
+                       TEXTS[ROOT / "docs" / "vectors.md"], re.MULTILINE)
+    assert len(table) >= 6
+    options = load_recipe(recipe).model_dump(mode="json")
+    for section, name, usual, others, other in table:
+        shown = float(other if recipe in others.lower().split(" and ") else usual)
+        assert options[section][name] in (shown, None), name  # none: the method has no such option
+
+
 def test_the_tree_of_the_house_is_as_it_is():
     """Every folder of the package stands in the tree on the architecture page, and nothing else does."""
     page = ROOT / "docs" / "architecture.md"
