@@ -180,6 +180,8 @@ def _checked(job: Job) -> Shape:
         if recipe.tokenizer[name] is not None and recipe.tokenizer[name] < 1:
             raise OptionError(f"tokenizer.{name}", recipe.tokenizer[name], "at least 1")
     options = recipe.model
+    if options.min_n and not options.max_n:
+        raise OptionError("model.max_n", 0, f"at least model.min_n, {options.min_n}", "Both 0: no such n-grams.")
     if options.max_n and not 1 <= options.min_n <= options.max_n:
         raise OptionError("model.min_n", options.min_n, f"1 to model.max_n, {options.max_n}")
     return Shape(options.word_ngrams, options.min_n, options.max_n, options.bucket)

@@ -131,6 +131,7 @@ def test_the_same_accuracy_and_labels_as_fasttext(kinds_folder, trained):
     ("__label__x one\n__label__y two\n", ["tokenizer.name=bytes"], OptionError, "tokenizer.name = 'bytes', expected"),
     ("__label__x one\n__label__y two\n", ["training.patience=1"], OptionError, "training.patience = 1, expected texts"),
     ("__label__x one\n__label__y two\n", ["model.quantized=true"], OptionError, "Train first, then: chainrule"),
+    ("__label__x one\n__label__y two\n", ["model.min_n=3"], OptionError, "model.max_n = 0, expected at least model"),
     ("__label__x one\n__label__y two\n", ["tokenizer.min_count=9"], DataError, "a.txt: no word occurs as often as"),
     ("__label__x one\n__label__y two\n", ["tokenizer.min_count=0"], OptionError, "min_count = 0, expected at least 1"),
     ("__label__x one\n__label__y two\n", ["tokenizer.size=-1"], OptionError, "size = -1, expected at least 1"),
