@@ -70,5 +70,5 @@ def unknown(word: str, words: Sequence[str], known: Container[str]) -> UnknownWo
     """With a suggestion: another case of the letters, or the nearest of the more frequent words."""
     cases = [case for case in (word.lower(), word.capitalize(), word.upper()) if case in known]
     near = cases or difflib.get_close_matches(word, words[:SEARCHED], n=1, cutoff=0.66 if len(word) < 5 else 0.75)
-    return UnknownWord(f"{word}: none of the {len(words):,} words that have a vector."
+    return UnknownWord(f"{word or repr(word)}: none of the {len(words):,} words that have a vector."
                        + (f" Did you mean {near[0]!r}?" if near else ""))

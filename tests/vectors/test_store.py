@@ -36,6 +36,8 @@ def test_an_unknown_word_is_named_with_a_suggestion(vectors):
         vectors["w7x"]
     with pytest.raises(KeyError):
         vectors.most_similar("nothing of the kind")
+    with pytest.raises(UnknownWord, match="^'': none of the 300 words"):
+        vectors[""]
 
 
 @pytest.mark.parametrize("block", [64, 1 << 16])
