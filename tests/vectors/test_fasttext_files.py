@@ -103,7 +103,7 @@ def changed(data, offset, code, value):
     (lambda data: changed(data, 0, "<i", 7), "in none of the known formats"),
     (lambda data: changed(data, 4, "<i", 13), "byte 4: version 13, expected 12"),
     (lambda data: changed(data, 8, "<i", 0), "byte 8: 69 words with 0 numbers each"),
-    (lambda data: changed(data, 36, "<i", 3), "0 labels and 0 kept n-grams, expected words, at least 2 labels"),
+    (lambda data: changed(data, 36, "<i", 3), "69 words and 0 labels, expected words and at least 2 labels"),
     (lambda data: changed(data, 36, "<i", 9), "byte 8: settings that fastText does not have"),
     (lambda data: changed(data, 64, "<i", 3), "a dictionary of 3 entries"),
     (lambda data: data[:30], "byte 28: the file ends within the setting word_ngrams"),
