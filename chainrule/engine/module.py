@@ -33,7 +33,11 @@ class Module:
 
     def __call__(self, *given: Any) -> Any:
         inputs = (*tensors(given), *self.own)
-        found = self.forward(*[each.value for each in inputs])
+        try:
+            found = self.forward(*[each.value for each in inputs])
+        except (ValueError, IndexError) as error:  # NumPy's, which does not know in which module it was
+            error.add_note(_given(self, inputs))
+            raise
         if type(found) is not tuple or len(found) != 2:
             raise UsageError(_not_a_pair(self, found))
         y, memory = found
@@ -137,6 +141,11 @@ def _held(attributes: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             inside = dict(enumerate(value)) if isinstance(value, list | tuple) else value
             if isinstance(inside, dict):
                 yield from _held({f"{name}.{key}": each for key, each in inside.items()})
+
+
+def _given(module: Module, inputs: tuple[Tensor, ...]) -> str:
+    shapes = ", ".join(str(each.value.shape) for each in inputs[: len(inputs) - len(module.own)])
+    return f"{type(module).__name__} was given inputs of shape {shapes or 'none at all'}."
 
 
 def _not_a_pair(module: Module, found: Any) -> str:

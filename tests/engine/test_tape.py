@@ -10,6 +10,7 @@ import pytest
 
 from chainrule.engine import Composite, Module, Parameter, Tensor, gather, graph, scatter, untaped
 from chainrule.engine.differentiation import recorded
+from chainrule.engine.modules.bias import Bias
 from chainrule.engine.modules.linear import Linear
 from chainrule.engine.modules.lstm_cell import LSTMCell
 from chainrule.engine.modules.sigmoid import Sigmoid
@@ -263,6 +264,18 @@ def test_a_deep_graph_needs_no_deep_recursion():
 def test_mistakes_are_told_in_one_line(work, said):
     with pytest.raises(UsageError, match=said):
         work()
+
+
+@pytest.mark.parametrize(("work", "kind", "note"), [
+    (lambda: Tensor(np.ones(3)) + np.ones(4), ValueError, "Add was given inputs of shape (3,), (4,)."),
+    (lambda: Tensor(np.ones((2, 3)))[5], IndexError, "Slice was given inputs of shape (2, 3)."),
+    (lambda: Bias(5)(np.ones((2, 3))), ValueError, "Bias was given inputs of shape (2, 3)."),
+])
+def test_an_error_of_numpy_says_in_which_module_it_was(work, kind, note):
+    with pytest.raises(kind) as caught:
+        work()
+    assert caught.value.__notes__ == [note]
+    assert len(list(Tensor(np.ones(3)))) == 3  # an index out of bounds still ends a loop
 
 
 def test_a_backward_with_too_few_gradients_is_told():
