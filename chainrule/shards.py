@@ -82,7 +82,7 @@ def train_on_parts(folders: Sequence[str | Path], out: str | Path, *, overrides:
     corpus = None if valid is None else open_corpus(valid, recipe.text)
     job = Job(recipe, None, corpus, existing_parent(Path(out)))
     tokens = sum(counts.tokens for counts, _, _ in parts)
-    scratch = scratch_for(tokens, recipe.model, job.folder, where="merging their counts")
+    scratch = scratch_for(tokens, recipe.model, job.folder, how="merging their counts")
     with job.timed("merging"):
         counts, tokenizer = merged(parts, build("text/tokenizers", recipe.tokenizer), scratch)
     held_out = None if corpus is None else encode(corpus, tokenizer, recipe.text).ids

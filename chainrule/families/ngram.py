@@ -113,13 +113,12 @@ def from_counts(job: Job, counts: Counts, tokenizer: Any, scratch: Scratch, held
 
 def _room(tokens: int, options: Any, folder: Path) -> tuple[Scratch, int | None]:
     """Arrays in memory if all fits; otherwise in files, and the size of the pieces that are counted one by one."""
-    scratch = scratch_for(tokens, options, folder, where="counting in pieces")
-    if scratch.limit is None:
-        return scratch, None
-    return scratch, min(max((scratch.limit - PROGRAM) // 160, 100_000), POSITIONS // 2)
+    piece = min(max((_limit(options) - PROGRAM) // 160, 100_000), POSITIONS // 2)
+    scratch = scratch_for(tokens, options, folder, how=f"counting in pieces of {piece:,} tokens")
+    return scratch, None if scratch.limit is None else piece
 
 
-def scratch_for(tokens: int, options: Any, folder: Path, *, where: str) -> Scratch:
+def scratch_for(tokens: int, options: Any, folder: Path, *, how: str) -> Scratch:
     """Where to count so many tokens, or to merge their counts: in memory if all fits, otherwise in files."""
     if options.memory < LEAST:
         raise OptionError("model.memory", f"{options.memory >> 20}M", f"at least {LEAST >> 20}M",
@@ -128,5 +127,10 @@ def scratch_for(tokens: int, options: Any, folder: Path, *, where: str) -> Scrat
     if need <= options.memory and tokens < POSITIONS:
         return Scratch()
     log.info(f"{tokens:,} tokens need about {need >> 20:,} MB, model.memory allows {options.memory >> 20:,} MB: "
-             f"{where} on the disk.")
-    return Scratch(max(int(options.memory * 0.8), PROGRAM + (64 << 20)), folder)
+             f"{how} on the disk.")
+    return Scratch(_limit(options), folder)
+
+
+def _limit(options: Any) -> int:
+    """Where arrays begin to be let go of: some way below what the process may take."""
+    return max(int(options.memory * 0.8), PROGRAM + (64 << 20))
