@@ -105,7 +105,8 @@ class Vectors:
         signs = several(positive) + several(negative, -1.0)
         if not signs:
             raise UsageError("most_similar needs a word, for example: vectors.most_similar('king').")
-        aim = pointing(np.sum([sign * self.unit(each) for each, sign in signs], axis=0), [each for each, _ in signs])
+        units = [sign * pointing(self.unit(each), [each]) for each, sign in signs]
+        aim = pointing(np.sum(units, axis=0), [each for each, _ in signs])
         if index is not None:
             if restrict_vocab is not None:
                 raise UsageError("most_similar has an index and restrict_vocab, expected one of them.")

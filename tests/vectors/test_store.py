@@ -119,7 +119,8 @@ def test_what_is_no_word_and_no_vector_of_this_size_is_said(vectors):
 
 def test_a_search_that_points_nowhere_is_said(vectors, rng_table):
     rng_table[9] = 0
-    for ask in (lambda: vectors.most_similar("w9"), lambda: vectors.most_similar_cosmul(["w9", "w1"])):
+    for ask in (lambda: vectors.most_similar("w9"), lambda: vectors.analogy("w1", "w9", "w2"),
+                lambda: vectors.most_similar_cosmul(["w9", "w1"])):
         with pytest.raises(DataError, match="^w9: its vector is zeros, which no word is near.$"):
             ask()
     with pytest.raises(DataError, match="^w3, w3: their vectors add up to zeros, which no word is near.$"):
