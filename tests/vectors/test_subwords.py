@@ -80,7 +80,7 @@ def test_an_unseen_word_is_the_sum_of_its_grams_over_their_number(trained):
 
 
 def test_a_word_without_grams_is_an_error(trained):
-    with pytest.raises(DataError, match="^: none of the 22 words that have a vector"):
+    with pytest.raises(DataError, match="^'': none of the 22 words that have a vector"):
         trained.vectors[""]
 
 
