@@ -9,6 +9,7 @@ is called, and if need be comes again a little later. Who waits in there for som
 from __future__ import annotations
 
 import _weakrefset
+import atexit
 import concurrent.futures.thread as pools
 import queue
 import shutil
@@ -36,6 +37,14 @@ class Interrupts:
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, self._heard)
         signal.signal(signal.SIGTERM, self._heard)
+        atexit.register(self._no_more)
+
+    def _no_more(self) -> None:
+        """All is done; an alarm after Python has let go of its handlers would end the process as a failure."""
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) == self._heard:
+                signal.signal(number, signal.SIG_DFL)
 
     def _heard(self, number: int, frame: FrameType | None) -> None:
         self._asked = number

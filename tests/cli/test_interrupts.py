@@ -74,6 +74,18 @@ def test_who_waits_is_interrupted(number, code):
     assert ended(body, number) == (code, "")
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_no_alarm_is_left_when_python_ends(number):
+    """The signal comes while threads are ended, where the handler would come again: but all is done by then."""
+    program = f"""{BEGIN}
+import atexit
+atexit.register(lambda: print(signal.getitimer(signal.ITIMER_REAL)[0], signal.getsignal(number) is signal.SIG_DFL))
+sys.exit(guarded(lambda: threading._register_atexit(signal.raise_signal, number)))"""
+    done = subprocess.run([sys.executable, "-c", program, str(int(number))], text=True, timeout=60, capture_output=True,
+                          env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert (done.returncode, done.stdout) == (0, "0.0 True\n"), done.stderr
+
+
 def test_who_was_told_not_to_hear_ctrl_c_stays_so():
     program = f"{BEGIN}\nsys.exit(guarded(lambda: signal.raise_signal(number)))"
     done = subprocess.run(["sh", "-c", "trap '' INT; exec \"$@\"", "sh", sys.executable, "-c", program, "2"],
