@@ -22,13 +22,14 @@ def shown_steps(first: str = "starting") -> Iterator[Callable[[Facts], None]]:
     A family that trains for long tells how far it is by calling what the block is given.
     """
     with _in_terminal(first) if sys.stderr.isatty() else _in_log_file() as (show, measure):
-        follower = _Follower(show)
+        follower, before = _Follower(show), log.level
         log.addHandler(follower)
         log.setLevel(logging.DEBUG)
         try:
             yield measure
         finally:
             log.removeHandler(follower)
+            log.setLevel(before)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Who waits for training sees the step it is at: a bar in a terminal, lines in a log file, nothing for quick work."""
 
+import logging
 import os
 import pty
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 
 from chainrule.cli import console
 from chainrule.cli.app import main
-from chainrule.cli.stepping import shown_steps
+from chainrule.cli.stepping import log, shown_steps
 from chainrule.jobs import train
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +30,13 @@ def test_a_log_file_has_a_line_for_each_step_that_took_long(text, tmp_path, caps
         train("ngram", text, tmp_path / "run")
     lines = [line for line in capsys.readouterr().err.splitlines() if "too little" not in line]
     assert lines == [f"chainrule: {step}, after 0 s." for step in ("reading", "counting", "smoothing", "saving")]
+
+
+def test_nobody_follows_any_longer_when_it_is_over():
+    before = log.level, list(log.handlers)
+    with shown_steps():
+        assert log.isEnabledFor(logging.DEBUG)
+    assert (log.level, log.handlers) == before
 
 
 def test_quick_work_and_work_that_nobody_follows_says_nothing(text, tmp_path, capsys, monkeypatch):
