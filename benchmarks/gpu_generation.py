@@ -2,10 +2,10 @@
 
     python benchmarks/gpu_generation.py --out results.jsonl
 
-Ways: `decode` (the decode loop of `chainrule generate`), and steps of fixed shape run `eager`, through `compile`, as a
-CUDA `graph`, or as a graph of compiled steps (`compile+graph`). The reference on one H200, tokens/s at batch 1 and 64:
-transformers with a dynamic cache 205 and 11,231, with a static cache 723 and 36,796. Needs torch, NumPy and safetensors
-only (`decode` array-api-compat too); `--tiny` runs the same lines on a CPU.
+The decode loop of `chainrule generate`, with the model as it is (`plain`) and as it writes (`steps`: of a fixed shape,
+as a CUDA graph). The reference on one H200, tokens/s at batch 1 and 64: transformers with a dynamic cache 205 and
+11,231, with a static cache 723 and 36,796. Needs torch, NumPy, safetensors and array-api-compat only; `--tiny` runs the
+same lines on a CPU.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,17 +21,21 @@ import numpy as np
 import torch
 from peers import GPT2, Size, ours, record
 
-from chainrule.models.fixed import FixedDecoder
+from chainrule.generation.decode import Marks, decode
+from chainrule.models.fixed import FixedWriter
+from chainrule.models.language import NeuralLanguageModel
+from chainrule.registry import build
 
 TINY = Size(2, 32, 2, 64, 1, 101)
 REFERENCE = {1: 723, 64: 36_796}  # tokens/s: transformers with a static cache on one H200
-WAYS = ("eager", "graph", "compile", "compile+graph", "decode")
+WAYS = {"plain": NeuralLanguageModel, "steps": FixedWriter}
+STRATEGIES = ("greedy", "sample")
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--out", type=Path, help="a file to which results are appended as JSON lines")
-    options.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
+    options.add_argument("--strategies", nargs="+", choices=STRATEGIES, default=list(STRATEGIES))
     options.add_argument("--batches", type=int, nargs="+", default=[1, 64])
     options.add_argument("--prompt", type=int, default=16)
     options.add_argument("--tokens", type=int, default=256)
@@ -46,56 +49,33 @@ def main() -> None:
     dtype = torch.float32 if given.tiny else torch.bfloat16
     stack = ours(size).to(device=device, dtype=dtype).eval().requires_grad_(False)
     for batch in given.batches:
-        written = {way: compare(stack, replace(size, batch=batch), way, given) for way in given.ways}
-        reference = next(iter(written.values()))
-        record(given.out, benchmark="gpu_generation", batch=batch, agreement={
-            way: round(float((ids == reference).float().mean()), 3) for way, ids in written.items()})
+        for strategy in given.strategies:
+            plain, steps = (compare(stack, replace(size, batch=batch), way, strategy, given) for way in WAYS)
+            record(given.out, benchmark="gpu_generation", batch=batch, strategy=strategy,
+                   agreement=round(float((plain == steps).mean()), 3))
 
 
-def compare(stack: Any, size: Size, way: str, given: argparse.Namespace) -> torch.Tensor:
+def compare(stack: Any, size: Size, way: str, strategy: str, given: argparse.Namespace) -> np.ndarray:
     """Measures one way; what it wrote."""
-    device = stack.embedding.weight.device
-    prompts_BT = torch.arange(size.batch * given.prompt, device=device).view(size.batch, -1) % size.vocabulary_size
-    prompts_BT[:, 0] = 0  # <s>
-    began = time.perf_counter()
-    write = writer(stack, size, way, given.prompt + given.tokens)
-    ids = write(prompts_BT, given.tokens)
-    finished()
-    first, rates = time.perf_counter() - began, []
+    prompts_BT = np.arange(1, 1 + size.batch * given.prompt).reshape(size.batch, -1) % size.vocabulary_size
+    chosen = build("generation/strategies", strategy)
+
+    def write() -> np.ndarray:
+        found = decode(WAYS[way](stack, 0), prompts_BT, chosen, marks=Marks(0, -1), max_tokens=given.tokens)
+        finished()
+        return np.array([drafts[0].written for drafts in found])
+
+    ids, rates = write(), []
     began = time.perf_counter()
     while len(rates) < given.rounds and (not rates or time.perf_counter() - began < given.seconds):
         before = time.perf_counter()
-        write(prompts_BT, given.tokens)
-        finished()
+        write()
         rates.append(size.batch * given.tokens / (time.perf_counter() - before))
     rate = statistics.median(rates)
-    record(given.out, benchmark="gpu_generation", way=way, batch=size.batch, prompt=given.prompt, tokens=given.tokens,
-           tokens_per_second=round(rate), spread=[round(min(rates)), round(max(rates))],
-           first_seconds=round(first, 1), ratio_to_transformers_static=round(rate / REFERENCE.get(size.batch, rate), 2))
-    return ids.cpu()
-
-
-def writer(stack: Any, size: Size, way: str, room: int) -> Callable[[torch.Tensor, int], torch.Tensor]:
-    if way == "decode":
-        return lambda prompts_BT, count: decoded(stack, prompts_BT, count)
-    decoder = FixedDecoder(stack, size.batch, room)
-    if "compile" in way:
-        decoder = decoder.compiled()
-    if "graph" in way and torch.cuda.is_available():
-        decoder = decoder.captured()
-    return decoder.write
-
-
-def decoded(stack: Any, prompts_BT: torch.Tensor, count: int) -> torch.Tensor:
-    """The decode loop, greedily; the model reads <s> by itself."""
-    from chainrule.generation.decode import Marks, decode
-    from chainrule.models.language import NeuralLanguageModel
-    from chainrule.registry import build
-
-    model = NeuralLanguageModel(stack, start=0)
-    found = decode(model, prompts_BT[:, 1:].cpu().numpy(), build("generation/strategies", "greedy"),
-                   marks=Marks(0, -1), max_tokens=count)
-    return torch.from_numpy(np.array([drafts[0].written for drafts in found]))
+    record(given.out, benchmark="gpu_generation", way=way, strategy=strategy, batch=size.batch, prompt=given.prompt,
+           tokens=given.tokens, tokens_per_second=round(rate), spread=[round(min(rates)), round(max(rates))],
+           ratio_to_transformers_static=round(rate / REFERENCE.get(size.batch, rate), 2))
+    return ids
 
 
 def finished() -> None:

@@ -27,7 +27,6 @@ from chainrule.registry import find
 from chainrule.watching import note, placed, watched
 
 LETTERS = "srwf"
-FIRST_ROOM = 32  # tokens that a cache has room for at first
 Random = np.random.Generator
 
 
@@ -89,7 +88,7 @@ class Attention(MultiHeadAttention):
 
     def start(self, batch: int) -> Any:
         heads, width = self.attend.heads, self.outward.weight.shape[1]
-        keys, values = np.empty((2, batch, heads, FIRST_ROOM, width // heads), self.outward.weight.value.dtype)
+        keys, values = np.empty((2, batch, heads, 0, width // heads), self.outward.weight.value.dtype)
         return keys, values, np.zeros(batch, np.int64)
 
     def step(self, x: Tensor, cache: Any) -> tuple[Tensor, Any]:

@@ -1,100 +1,154 @@
-"""Decoding in steps of one fixed shape: what a compiler or a CUDA graph can take as a whole."""
+"""Writing in steps of one fixed shape: what a CUDA graph can take as a whole and replay once a token."""
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from chainrule.errors import OptionError
-from chainrule.models.stack import Stack
+from chainrule.models.language import NeuralLanguageModel
+from chainrule.models.stack import Stack, StackState
+from chainrule.models.windowed import LanguageState
 from chainrule.parts.mixers.attention import Cache, FixedCache
 from chainrule.parts.state import Reading, copy_into, pick
 
+CALM = 16  # tokens that the same number of rows has gone on for, before a graph is captured for it
 
-class FixedDecoder:
-    """Writes texts of a batch of prompts with caches that are as long from the first token as they will ever be.
 
-    The token, its place, all states and what has been written are tensors that a step changes in place, so a step has
-    no inputs and no outputs: `torch.compile` sees one graph, and a CUDA graph is replayed once a token while the host
-    waits for nothing. Attention looks at all of its cache at each step, so `room` should not be larger than needed.
+class FixedSteps:
+    """A token for each of so many rows, with caches that are as long from the first as they will ever be.
+
+    The tokens, their place, all states and the result are tensors that a step changes in place: it has no inputs and no
+    outputs. Attention looks at all of its cache at each step.
     """
 
-    def __init__(self, stack: Stack, batch: int, room: int):
-        if stack.position.context is not None and room > stack.position.context:
-            raise OptionError("FixedDecoder.room", room, f"at most the model's context {stack.position.context}")
-        self.stack, self.batch, self.room = stack, batch, room
-        device = stack.embedding.weight.device
-        self.ids_B1 = torch.zeros(batch, 1, dtype=torch.long, device=device)
-        self.at = torch.zeros(1, dtype=torch.long, device=device)
-        self.written_BT = torch.zeros(batch, room + 1, dtype=torch.long, device=device)
-        self.states: list[Any] = [self._fixed(state) for state in stack.start(batch, room).sublayers]
-        self._run: Callable[[], None] = self.step
+    def __init__(self, model: NeuralLanguageModel, rows: int):
+        stack = model.stack
+        weight = stack.embedding.weight
+        self.stack, self.rows, self.length, self._score = stack, rows, 0, model.log_softmax
+        self.ids_B1 = torch.zeros(rows, 1, dtype=torch.long, device=weight.device)
+        self.at = torch.zeros(1, dtype=torch.long, device=weight.device)
+        self.hidden_BD = weight.new_zeros(rows, stack.shape.width)
+        self.log_p_BV = torch.zeros(rows, model.vocabulary_size, device=weight.device)
+        self.states = [self._fixed(state) for state in stack.start(rows, model.window or 1).sublayers]
+        self._run: Callable[[], None] = self._captured() if weight.is_cuda else self._step
 
-    @torch.inference_mode()
-    def write(self, prompts_BT: Tensor, count: int) -> Tensor:
-        """(B, count): the likeliest continuation of each prompt, token by token; prompts begin with <s>."""
-        length = prompts_BT.shape[1]
-        if length + count - 1 > self.room:
-            raise OptionError("FixedDecoder.write.count", count, f"at most {self.room - length + 1} in this room")
-        self._read(prompts_BT)
-        for _ in range(count - 1):
-            self._run()
-        return self.written_BT[:, length:length + count].clone()
+    def put(self, state: StackState) -> None:
+        """Takes over what has been read so far."""
+        for mine, given in zip(self.states, state.sublayers, strict=True):
+            if isinstance(mine, FixedCache):
+                mine.keys[:, :, :state.length] = given.keys[:, :, :state.length]
+                mine.values[:, :, :state.length] = given.values[:, :, :state.length]
+            else:
+                copy_into(mine, given)
+        self.at.fill_(state.length)
+        self.length = state.length
 
-    def step(self) -> None:
-        """Reads the last token of each row, chooses the next, and moves on by one place."""
+    def go_on(self, ids_B1: Tensor) -> None:
+        """Reads the next token of each row."""
+        self.ids_B1.copy_(ids_B1)
+        self._run()
+        self.length += 1
+
+    def read(self) -> StackState:
+        """What has been read, in the tensors of the steps themselves."""
+        length = self.length
+        return StackState(tuple(Cache(each.keys[:, :, :length], each.values[:, :, :length], length)
+                                if isinstance(each, FixedCache) else each for each in self.states), length)
+
+    def _step(self) -> None:
         stack, reading = self.stack, Reading(position=self.stack.position)
         x = stack.position.embed(stack.embedding(self.ids_B1), self.at)
         for layer, state in zip(stack.sublayers, self.states, strict=True):
             x, after = layer(x, state, reading)
             if not isinstance(state, FixedCache):
                 copy_into(state, after)
-        self._choose(stack.norm(x)[:, -1])
-
-    def compiled(self, **options: Any) -> FixedDecoder:
-        """The same, with steps that went through torch.compile."""
-        self._run = torch.compile(self.step, fullgraph=True, dynamic=False, **options)
-        return self
-
-    def captured(self) -> FixedDecoder:
-        """The same, with steps that are one CUDA graph; what was compiled before is captured as it is."""
-        with torch.inference_mode():
-            beside = torch.cuda.Stream()
-            beside.wait_stream(torch.cuda.current_stream())
-            with torch.cuda.stream(beside):
-                for _ in range(3):  # kernels are chosen and memory is found before the capture
-                    self.at.zero_()
-                    self._run()
-            torch.cuda.current_stream().wait_stream(beside)
-            graph = torch.cuda.CUDAGraph()
-            self.at.zero_()
-            with torch.cuda.graph(graph):
-                self._run()
-        self._run = graph.replay
-        return self
-
-    def _read(self, prompts_BT: Tensor) -> None:
-        """The prompts at once, into the caches."""
-        hidden, after = self.stack(prompts_BT, self.stack.start(self.batch, prompts_BT.shape[1]))
-        length = prompts_BT.shape[1]
-        for state, new in zip(self.states, after.sublayers, strict=True):
-            if isinstance(state, FixedCache):
-                state.keys[:, :, :length] = new.keys[:, :, :length]
-                state.values[:, :, :length] = new.values[:, :, :length]
-            else:
-                copy_into(state, new)
-        self.at.fill_(length - 1)
-        self._choose(hidden[:, -1])
-
-    def _choose(self, hidden_BD: Tensor) -> None:
-        self.ids_B1.copy_(self.stack.head(hidden_BD).argmax(-1, keepdim=True))
+        self.hidden_BD.copy_(stack.norm(x)[:, -1])
+        self.log_p_BV.copy_(self._score(self.hidden_BD))
         self.at.add_(1)
-        self.written_BT.index_copy_(1, self.at, self.ids_B1)
+
+    def _captured(self) -> Callable[[], None]:
+        """The step as one CUDA graph."""
+        beside = torch.cuda.Stream()
+        beside.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(beside):
+            for _ in range(2):  # kernels are chosen and memory is found before the capture
+                self.at.zero_()
+                self._step()
+        torch.cuda.current_stream().wait_stream(beside)
+        graph = torch.cuda.CUDAGraph()
+        self.at.zero_()
+        with torch.cuda.graph(graph):
+            self._step()
+        return graph.replay
 
     def _fixed(self, state: Any) -> Any:
         if isinstance(state, Cache):
             return FixedCache(state.keys, state.values, self.at)
-        return pick(state, torch.arange(self.batch, device=self.at.device))  # tensors of its own: they are written to
+        return pick(state, torch.arange(self.rows, device=self.at.device))  # tensors of its own: they are written to
+
+
+class Held:
+    """Stands for a stack's state that lies in the tensors of its steps; only the newest may go on."""
+
+    def __init__(self, steps: FixedSteps):
+        self.steps = steps
+
+
+class FixedWriter(NeuralLanguageModel):
+    """The same model; rows that go on for a while do so in steps of a fixed shape, one state at a time.
+
+    Copies (`pick`) are ordinary states. They take the steps over when nobody holds the state that lies in them.
+    """
+
+    def __init__(self, stack: Stack, start: int):
+        super().__init__(stack, start)
+        self._steps: FixedSteps | None = None
+        self._newest: Callable[[], Held | None] = lambda: None
+        self._rows = self._calm = 0
+
+    def to_write(self) -> FixedWriter:
+        return self
+
+    @torch.inference_mode()
+    def taken(self, before: Any, ids: Tensor, window: Tensor) -> LanguageState:
+        if ids.shape[1] > 1 and isinstance(before, Held):
+            before = pick(before.steps.read(), torch.arange(len(ids), device=ids.device))
+        steps = self._steps_for(before, ids)
+        if steps is None:
+            return super().taken(before, ids, window)
+        if not isinstance(before, Held):
+            steps.put(before)
+        steps.go_on(ids)
+        held = Held(steps)
+        self._newest = weakref.ref(held)
+        return LanguageState(held, steps.hidden_BD, window)
+
+    @torch.inference_mode()
+    def log_probs(self, state: LanguageState) -> Tensor:
+        return state.stack.steps.log_p_BV.clone() if isinstance(state.stack, Held) else super().log_probs(state)
+
+    @torch.inference_mode()
+    def pick(self, state: LanguageState, rows: Any) -> LanguageState:
+        if isinstance(state.stack, Held):
+            state = LanguageState(state.stack.steps.read(), state.hidden, state.ids)
+        return super().pick(state, rows)
+
+    def _steps_for(self, before: Any, ids: Tensor) -> FixedSteps | None:
+        """The steps that these rows go on in: once they have been as many for a while, and nobody else is in there."""
+        if isinstance(before, Held):
+            return before.steps
+        rows, length = ids.shape
+        self._calm = self._calm + 1 if rows == self._rows and length == 1 else 0
+        self._rows = rows
+        if length > 1 or self._newest() is not None:
+            return None
+        if self._steps is None or self._steps.rows != rows:
+            if self._calm < CALM:
+                return None
+            self._steps = None  # its memory is free before more is taken
+            self._steps = FixedSteps(self, rows)
+        return self._steps

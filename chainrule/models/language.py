@@ -28,15 +28,16 @@ class NeuralLanguageModel(Windowed, nn.Module):
 
     def to_write(self) -> LanguageModel[Any]:
         """The same model as it writes fastest: on a CPU the engine's, where that has all of its parts."""
-        weights = {name: parameter.detach() for name, parameter in self.stack.named_parameters()}
-        if any(each.is_cuda for each in weights.values()):
-            return self
-        arrays = {name: each.numpy() for name, each in weights.items()}
+        if self.stack.embedding.weight.is_cuda:
+            from chainrule.models.fixed import FixedWriter
+
+            return FixedWriter(self.stack, self.start_id)
+        arrays = {name: parameter.detach().numpy() for name, parameter in self.stack.named_parameters()}
         return engine_writer(asdict(self.stack.shape), arrays, self.start_id) or self
 
     @torch.inference_mode()
     def log_probs(self, state: LanguageState) -> Tensor:
-        return self._log_softmax(state.hidden)
+        return self.log_softmax(state.hidden)
 
     @torch.inference_mode()
     def pick(self, state: LanguageState, rows: Any) -> LanguageState:
@@ -69,7 +70,7 @@ class NeuralLanguageModel(Windowed, nn.Module):
     def joined(self, before: Tensor, ids: Tensor) -> Tensor:
         return torch.cat([before, ids], dim=1)
 
-    def _log_softmax(self, hidden: Tensor) -> Tensor:
+    def log_softmax(self, hidden: Tensor) -> Tensor:
         """ln p of every token; <s> begins texts and is in none, so it has no probability."""
         logits = self.stack.head(hidden).float()
         logits[..., self.start_id] = -torch.inf
@@ -81,7 +82,7 @@ class NeuralLanguageModel(Windowed, nn.Module):
         found = []
         for some_read, some_wanted in zip(read.split(rows), wanted.split(rows), strict=True):
             hidden, _ = self.stack(some_read)
-            pieces = [self._log_softmax(h).gather(-1, w[..., None])[..., 0] for h, w in zip(
+            pieces = [self.log_softmax(h).gather(-1, w[..., None])[..., 0] for h, w in zip(
                 hidden.split(max(1, SCORED_AT_ONCE // (self.vocabulary_size * len(hidden))), dim=1),
                 some_wanted.split(max(1, SCORED_AT_ONCE // (self.vocabulary_size * len(hidden))), dim=1), strict=True)]
             found.append(torch.cat(pieces, dim=1))

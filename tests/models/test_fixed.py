@@ -1,68 +1,83 @@
-"""Decoding in steps of a fixed shape writes the same text as the decode loop."""
+"""A model that writes in steps of a fixed shape writes the same texts; a GPU makes a graph of the steps."""
 
 import numpy as np
 import pytest
 import torch
 
-from chainrule.errors import OptionError
 from chainrule.generation.decode import Marks, decode
-from chainrule.models.fixed import FixedDecoder
+from chainrule.models import fixed
+from chainrule.models.fixed import FixedSteps, FixedWriter, Held
 from chainrule.models.language import NeuralLanguageModel
 from chainrule.models.stack import Shape, Stack
 from chainrule.registry import build
 
-START, PROMPTS = 0, torch.tensor([[3, 5, 2], [7, 1, 1]])
+START, END, PROMPTS = 0, 1, np.array([[3, 5, 2], [7, 4, 4], [6, 6, 6]])
 SENTENCES = [("(sf)*2", "rotary"), ("(sf)*2", "learned"), ("(sf)*2", "alibi"), ("(rsf)*2", "none"), ("cfw", "none")]
 
 
-def made(pattern, position, **parts):
+@pytest.fixture(autouse=True)
+def soon(monkeypatch):
+    monkeypatch.setattr(fixed, "CALM", 3)
+
+
+def made(pattern, position="rotary"):
     torch.manual_seed(3)
     torch.set_num_threads(1)
-    parts = {"s": {"name": "attention", "heads": 4, "groups": 2}, "embedding": {"name": "lookup", "deviation": 1.0},
-             **parts}
-    return Stack(Shape(pattern=pattern, width=24, context=32, position=position, head="untied", **parts), 13).eval()
+    return Stack(Shape(pattern=pattern, width=24, context=32, position=position, head="untied",
+                       s={"name": "attention", "heads": 4, "groups": 2},
+                       embedding={"name": "lookup", "deviation": 1.0}), 13).eval()
 
 
-def greedily(stack, count):
-    found = decode(NeuralLanguageModel(stack, START), PROMPTS.numpy(), build("generation/strategies", "greedy"),
-                   marks=Marks(START, -1), max_tokens=count)
-    return np.array([drafts[0].written for drafts in found])
+def texts(model, strategy, count=60, end=END):
+    found = decode(model, PROMPTS, build("generation/strategies", strategy), marks=Marks(START, end), max_tokens=count)
+    return [[draft.written for draft in drafts] for drafts in found]
 
 
-def prompted(stack):
-    """Prompts that begin with <s>, and a head that never writes it: so does the decode loop."""
-    with torch.no_grad():
-        stack.head.bias[START] = -1e9
-    return torch.cat([torch.full((2, 1), START), PROMPTS], dim=1)
-
-
+@pytest.mark.parametrize("strategy", ["greedy", {"name": "sample", "seed": 5}, {"name": "beam", "beams": 2}])
 @pytest.mark.parametrize(("pattern", "position"), SENTENCES)
-def test_the_text_is_that_of_the_decode_loop(pattern, position):
+def test_the_texts_are_those_of_the_model_itself(pattern, position, strategy):
     stack = made(pattern, position)
-    prompts = prompted(stack)
-    written = FixedDecoder(stack, 2, 24).write(prompts, 20)
-    assert len(set(written.flatten().tolist())) > 3
-    np.testing.assert_array_equal(written.numpy(), greedily(stack, 20))
+    assert texts(FixedWriter(stack, START), strategy) == texts(NeuralLanguageModel(stack, START), strategy)
 
 
-def test_a_decoder_may_be_used_again():
+def test_rows_that_end_at_different_times_leave_the_others_alone():
     stack = made("(rsf)*2", "none")
-    prompts, decoder = prompted(stack), FixedDecoder(stack, 2, 24)
-    first = decoder.write(prompts, 9)
-    assert torch.equal(decoder.write(prompts, 9), first)
-    assert torch.equal(decoder.write(prompts, 5), first[:, :5])
+    strategy = {"name": "sample", "seed": 2}
+    expected = texts(NeuralLanguageModel(stack, START), strategy)
+    assert len({len(written) for [written] in expected}) > 1
+    assert texts(FixedWriter(stack, START), strategy) == expected
 
 
-def test_a_step_is_one_graph_for_a_compiler():
-    stack = made("(sf)*2", "rotary")
-    prompts = prompted(stack)
-    plain = FixedDecoder(stack, 2, 16).write(prompts, 8)
-    assert torch.equal(FixedDecoder(stack, 2, 16).compiled(backend="eager").write(prompts, 8), plain)
+def test_steps_are_taken_when_rows_have_gone_on_for_a_while(monkeypatch):
+    taken = []
+    go_on = FixedSteps.go_on
+    monkeypatch.setattr(FixedSteps, "go_on", lambda self, ids: (taken.append(len(ids)), go_on(self, ids))[1])
+    writer = FixedWriter(made("sf"), START)
+    texts(writer, "greedy", count=20, end=-1)
+    assert taken == [3] * (20 - 2), "the first two wait"
+    texts(writer, "greedy", count=20, end=-1)
+    assert len(taken) == 18 + 1 + 20, "for as many rows the steps are there already, also for <s>"
 
 
-def test_more_than_there_is_room_for_is_refused():
-    stack = made("(sf)*2", "learned")
-    with pytest.raises(OptionError, match="at most the model's context 32"):
-        FixedDecoder(stack, 2, 40)
-    with pytest.raises(OptionError, match="at most 7 in this room"):
-        FixedDecoder(stack, 2, 10).write(prompted(stack), 8)
+def test_a_copy_is_a_state_of_its_own():
+    model, writer = (kind(made("(rsf)*2", "none"), START) for kind in (NeuralLanguageModel, FixedWriter))
+    ids = torch.tensor([3, 4])
+    plain, state = model.start(2), writer.start(2)
+    for _ in range(6):
+        plain, state = model.advance(plain, ids), writer.advance(state, ids)
+    assert isinstance(state.stack, Held)
+    copy, other = writer.pick(state, [1, 0]), model.pick(plain, [1, 0])
+    for _ in range(6):  # the state that lies in the steps and its copy go on side by side
+        state, plain = writer.advance(state, ids), model.advance(plain, ids)
+        copy, other = writer.advance(copy, ids + 1), model.advance(other, ids + 1)
+    torch.testing.assert_close(writer.log_probs(state), model.log_probs(plain))
+    torch.testing.assert_close(writer.log_probs(copy), model.log_probs(other))
+
+
+def test_several_tokens_at_once_may_follow_steps():
+    model, writer = (kind(made("(rsf)*2", "none"), START) for kind in (NeuralLanguageModel, FixedWriter))
+    ids, more = torch.tensor([3, 4]), torch.tensor([[5, 6, 7], [7, 6, 5]])
+    plain, state = model.start(2), writer.start(2)
+    for _ in range(6):
+        plain, state = model.advance(plain, ids), writer.advance(state, ids)
+    torch.testing.assert_close(writer.log_probs(writer.read(state, more)), model.log_probs(model.read(plain, more)))

@@ -73,8 +73,8 @@ def kept_bytes(stack: EngineStack, ids: np.ndarray) -> int:
 
 def decoding_memory(stack: EngineStack) -> DecodingMemory:
     """What the sublayers remember of one row: after one token, and what a second adds."""
-    one, two = (sum(array.nbytes for array in _arrays(stack(np.zeros((1, count), np.int64), stack.start(1))[1]))
-                for count in (1, 2))
+    one, two = (sum(array.nbytes for array in _arrays(stack(np.zeros((1, count), np.int64), stack.start(1))[1])
+                    if array.dtype.kind == "f") for count in (1, 2))
     return DecodingMemory(2 * one - two, two - one)
 
 
