@@ -163,7 +163,7 @@ def _read(source: Source, method: Any, recipe: Any, earlier: LoadedRun | None) -
         text, found = join_phrases(text, threshold=options.phrases.threshold, discount=options.phrases.discount,
                                    min_count=recipe.tokenizer.get("min_count", 1))
         log.info(f"phrases, pass {number + 1}: {found:,} pairs of words are joined.")
-    return checked(text, source.corpus.name)
+    return checked(text, source)
 
 
 def _earlier(recipe: Any, method: Any) -> LoadedRun | None:

@@ -49,7 +49,7 @@ class Source:
 def read_text(source: Source) -> Text:
     """The words of a corpus; one without two different words to tell apart is an error."""
     tokenizer, encoded = fit_and_encode(source.corpus, source.trainer, source.options)
-    return checked(numbered(encoded.ids, tokenizer), source.corpus.name)
+    return checked(numbered(encoded.ids, tokenizer), source)
 
 
 def read_with(tokenizer: Tokenizer, source: Source) -> Text:
@@ -85,15 +85,15 @@ def listed(words: list[bytes]) -> WordTokenizer:
     return WordTokenizer([b"<unk>", b"<s>", b"</s>", *words])
 
 
-def checked(text: Text, name: str) -> Text:
+def checked(text: Text, source: Source) -> Text:
     """Refuses a text in which nothing can be learned."""
     there = int((text.counts > 0).sum())
+    hint = "tokenizer.min_count=1, or more text" if getattr(source.trainer, "min_count", 1) > 1 else "more text"
     if text.vocabulary_size == 0:
-        raise DataError(f"{name}: no word occurs as often as tokenizer.min_count asks. Try tokenizer.min_count=1, or "
-                        "more text.")
+        raise DataError(f"{source.corpus.name}: no word occurs as often as tokenizer.min_count asks. Try {hint}.")
     if there < 2:
-        raise DataError(f"{name}: {there} different word occurs often enough, expected at least 2. Try "
-                        "tokenizer.min_count=1, or more text.")
+        raise DataError(f"{source.corpus.name}: {there} different word occurs often enough, expected at least 2. Try "
+                        f"{hint}.")
     return text
 
 

@@ -129,8 +129,8 @@ def test_vectors_that_ran_away_are_not_saved(kinds, tmp_path):
 
 @pytest.mark.parametrize("text, change, words", [
     ("", "tokenizer.min_count=1", "there is no text in it"),
-    ("cat\n" * 20, "tokenizer.min_count=1", "1 different word occurs often enough, expected at least 2"),
-    ("a cat sat here\n", "tokenizer.min_count=2", "no word occurs as often as tokenizer.min_count asks"),
+    ("cat\n" * 20, "tokenizer.min_count=1", "1 different word occurs often enough, .* Try more text."),
+    ("a cat sat here\n", "tokenizer.min_count=2", "min_count asks. Try tokenizer.min_count=1, or more text."),
 ])
 @pytest.mark.parametrize("recipe", ["skipgram", "glove", "ppmi"])
 def test_a_text_that_teaches_nothing_is_one_clear_error(recipe, text, change, words, tmp_path):
