@@ -42,6 +42,6 @@ def test_the_benchmark_of_training_on_a_gpu_runs_tiny_on_a_cpu(tmp_path):
 
 
 def test_the_ways_of_generating_on_a_gpu_agree_tiny_on_a_cpu(tmp_path):
-    found = rows("gpu_generation.py", "--tiny", "--ways", "eager", "decode", "--batches", "3", "--prompt", "5",
-                 "--tokens", "9", "--rounds", "1", out=tmp_path / "out.jsonl")
-    assert found[-1]["agreement"] == {"eager": 1.0, "decode": 1.0}
+    found = rows("gpu_generation.py", "--tiny", "--batches", "3", "--prompt", "5", "--tokens", "30", "--rounds", "1",
+                 out=tmp_path / "out.jsonl")
+    assert [row["agreement"] for row in found if "agreement" in row] == [1.0, 1.0], "greedy and sampled"
