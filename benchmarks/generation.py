@@ -2,9 +2,9 @@
 
     python benchmarks/generation.py --rounds 5
 
-All have the same shape, and draw from the whole distribution. Ours is as `chainrule generate` writes it, and beside it as
-torch does. Times are the best of several rounds in turns; a ratio above 1 says that we are faster. `ratio_cpu` is that of
-processor time, which a busy machine disturbs less.
+All have the same shape, and draw from the whole distribution. Ours is as `chainrule generate` writes it, and beside it
+as torch does. Times are the best of several rounds in turns; a ratio above 1 says that we are faster. `ratio_cpu` is
+that of processor time, which a busy machine disturbs less.
 """
 
 from __future__ import annotations
