@@ -16,6 +16,9 @@ import os, queue, signal, sys, threading, time
 from chainrule.cli import interrupts
 from chainrule.cli.exits import guarded
 number = int(sys.argv[1])
+def wait():  # a signal that comes just before one long sleep would not shorten it
+    for _ in range(3000):
+        time.sleep(0.01)
 """
 LATER = "interrupts.AGAIN = 1.0"  # seconds: what follows is printed by then, also on a busy machine
 
@@ -36,7 +39,7 @@ def test_a_queue_is_never_left_halfway(number, code):
         box.queue = type("Signals", (), {{"append": staticmethod(signal.raise_signal)}})
         box.put(number)
         print("put", box.mutex.locked(), flush=True)
-        time.sleep(30)
+        wait()
     """
     assert ended(body, number) == (code, "put False\n")
 
@@ -49,7 +52,7 @@ def test_a_thread_is_started_wholly(number, code):
         threading._start_new_thread = lambda *given: (signal.raise_signal(number), start(*given))
         threading.Thread(target=lambda: os.write(1, b"ran ")).start()
         os.write(1, b"started ")
-        time.sleep(30)
+        wait()
     """
     exit_code, output = ended(body, number)
     assert exit_code == code
@@ -64,7 +67,7 @@ def test_a_finalizer_does_not_swallow_it(number, code):
                 signal.raise_signal(number)
                 print("finalized", flush=True)
         Last()
-        time.sleep(30)
+        wait()
     """
     assert ended(body, number) == (code, "finalized\n")
 
