@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -109,6 +110,7 @@ class FixedWriter(NeuralLanguageModel):
         self._steps: FixedSteps | None = None
         self._newest: Callable[[], Held | None] = lambda: None
         self._rows = self._calm = 0
+        self._too_many = math.inf  # rows that there is no memory for
 
     def to_write(self) -> FixedWriter:
         return self
@@ -147,8 +149,11 @@ class FixedWriter(NeuralLanguageModel):
         if length > 1 or self._newest() is not None:
             return None
         if self._steps is None or self._steps.rows != rows:
-            if self._calm < CALM:
+            if self._calm < CALM or rows >= self._too_many:
                 return None
             self._steps = None  # its memory is free before more is taken
-            self._steps = FixedSteps(self, rows)
+            try:
+                self._steps = FixedSteps(self, rows)
+            except torch.OutOfMemoryError:  # ordinary caches are only as long as the text
+                self._too_many = rows
         return self._steps

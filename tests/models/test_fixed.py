@@ -81,3 +81,17 @@ def test_several_tokens_at_once_may_follow_steps():
     for _ in range(6):
         plain, state = model.advance(plain, ids), writer.advance(state, ids)
     torch.testing.assert_close(writer.log_probs(writer.read(state, more)), model.log_probs(model.read(plain, more)))
+
+
+def test_rows_that_memory_is_too_small_for_go_on_as_before(monkeypatch):
+    tried = []
+
+    def too_large(self, rows):
+        tried.append(rows)
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setattr(FixedSteps, "_fixed", lambda self, state: too_large(self, self.rows))
+    stack = made("(sf)*2")
+    strategy = {"name": "sample", "seed": 2}
+    assert texts(FixedWriter(stack, START), strategy) == texts(NeuralLanguageModel(stack, START), strategy)
+    assert len(tried) == len(set(tried)) > 0, "once for each number of rows, fewer each time"
