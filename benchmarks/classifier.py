@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from measured import measured
 
-from chainrule.cli.console import table
+from chainrule.cli.terminal.console import table
 from chainrule.text.corpora.packing import open_stream
 
 SETS = {"agnews-10k": ("train.tsv.gz", "test.tsv.gz", 0.5), "imdb": ("train.tsv.xz", "test.tsv.xz", 0.1)}  # and lr
@@ -93,9 +93,10 @@ def work(given: Any, system: str, name: str, ngrams: str, seed: str) -> dict[str
 def ours(files: list[str], lr: float, ngrams: int, seed: int, given: Any) -> dict[str, Any]:
     import chainrule
     from chainrule.families.text_classifier import TextClassifierFamily as Family
-    from chainrule.jobs import Job, finish
-    from chainrule.recipe import load_recipe
+    from chainrule.jobs import Job
+    from chainrule.recipe.recipe import load_recipe
     from chainrule.text.corpora import open_corpus
+    from chainrule.verbs.train import finish
 
     recipe = load_recipe("text-classifier", [
         f"model.dimension={DIMENSION}", f"model.word_ngrams={ngrams}", f"model.loss={given.loss}", f"training.lr={lr}",

@@ -20,7 +20,7 @@ from peers import CHARACTERS, SMALL, Size, best_seconds, ours, parameters, ratio
 from chainrule.generation.decode import Marks, decode
 from chainrule.models.language import NeuralLanguageModel
 from chainrule.protocols import LanguageModel
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 
 PROMPT = 8  # tokens
 

@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 from chainrule.text.corpora import open_corpus
 from chainrule.text.encoded import encode, fit_and_encode
 from chainrule.text.options import TextOptions

@@ -24,7 +24,7 @@ from peers import GPT2, Size, ours, record
 from chainrule.generation.decode import Marks, decode
 from chainrule.models.fixed import FixedWriter
 from chainrule.models.language import NeuralLanguageModel
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 
 TINY = Size(2, 32, 2, 64, 1, 101)
 REFERENCE = {1: 723, 64: 36_796}  # tokens/s: transformers with a static cache on one H200

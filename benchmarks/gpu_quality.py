@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from chainrule.models.stack import Shape
-from chainrule.strict_yaml import load_yaml
+from chainrule.recipe.strict_yaml import load_yaml
 from chainrule.tasks.language import Text, Vocabulary
 from chainrule.training.plan import Budget, Plan
 from chainrule.training.run import Telling, language_task, train_ids

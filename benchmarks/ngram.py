@@ -22,7 +22,7 @@ from measured import Cost, measured
 
 import chainrule
 from chainrule import threads
-from chainrule.cli.console import table
+from chainrule.cli.terminal.console import table
 from chainrule.text.corpora import open_corpus
 from chainrule.text.options import TextOptions
 

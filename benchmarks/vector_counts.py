@@ -20,8 +20,8 @@ import numpy as np
 from measured import measured
 from vectors import prepared, timed
 
-from chainrule.cli.console import table
-from chainrule.strict_yaml import load_yaml
+from chainrule.cli.terminal.console import table
+from chainrule.recipe.strict_yaml import load_yaml
 from chainrule.text.corpora import open_corpus
 from chainrule.text.options import TextOptions
 
@@ -60,7 +60,7 @@ def one_training(given: Any, text: Path, setting: str) -> list[object]:
 
 def work(given: Any, setting: str) -> dict[str, Any]:
     """One training, without reading the text; its vectors are measured in the same process, after its time is taken."""
-    from chainrule.registry import build
+    from chainrule.recipe.registry import build
     from chainrule.vectors.evaluating import evaluate
     from chainrule.vectors.plan import Plan
     from chainrule.vectors.store import Vectors

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from gensim.models import KeyedVectors
 
-from chainrule.cli.console import table
+from chainrule.cli.terminal.console import table
 from chainrule.vectors.evaluations.analogies import Analogies
 from chainrule.vectors.files.read_text import read_text
 from chainrule.vectors.files.word2vec_binary import read_binary, write_binary

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from measured import measured
 
-from chainrule.cli.console import table
+from chainrule.cli.terminal.console import table
 from chainrule.text.corpora import open_corpus
 from chainrule.text.options import TextOptions
 
@@ -111,7 +111,7 @@ def work(given: Any, system: str, model: str, seed: str) -> dict[str, float]:
 
 
 def ours(path: Path, model: str, seed: int, epochs: int, threads: int) -> tuple[Any, ...]:
-    from chainrule.registry import build
+    from chainrule.recipe.registry import build
     from chainrule.vectors.plan import Plan
     from chainrule.vectors.text import Source, read_text, spellings
     from chainrule.vectors.windows import CHUNK

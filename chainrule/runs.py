@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chainrule.errors import StorageError, UsageError
-from chainrule.plain import plain_json
 from chainrule.protocols import ABILITIES, WordVectors, called
-from chainrule.recipe import RECIPE as RECIPE
-from chainrule.recipe import Recipe, load_recipe
-from chainrule.registry import find
+from chainrule.recipe.recipe import RECIPE as RECIPE
+from chainrule.recipe.recipe import Recipe, load_recipe, make_recipe
+from chainrule.recipe.registry import find
 from chainrule.storage import open_run, write_run
+from chainrule.storage.json_text import json_text
 
 if TYPE_CHECKING:
+    from chainrule.text.options import TextOptions
     from chainrule.text.tokenizer import Tokenizer
 
 TOKENIZER, REPORT, METRICS = "tokenizer.json", "report.json", "metrics.jsonl"
@@ -38,6 +39,20 @@ class LoadedRun:
         if isinstance(self.model, ability):
             return self.model
         raise UsageError(f"{self.path} holds {called(self.model)}; {verb} needs {ABILITIES[ability]}.")
+
+    def text_options(self, overrides: Sequence[str] = ()) -> TextOptions:
+        """How the run reads text, changed by `text.…=value`; what else a recipe says is settled."""
+        for word in overrides:
+            if not word.startswith("text."):
+                raise UsageError(f"{word}: only text.… can be changed now, the model is trained; try "
+                                 "text.errors=replace.")
+        return make_recipe(self.recipe.model_dump(mode="json"), overrides).text if overrides else self.recipe.text
+
+    def reading_text_as(self, overrides: Sequence[str]) -> LoadedRun:
+        """The same run with other options for reading text."""
+        if not overrides:
+            return self
+        return replace(self, recipe=self.recipe.model_copy(update={"text": self.text_options(overrides)}))
 
     @property
     def vectors(self) -> WordVectors:
@@ -63,6 +78,11 @@ def load(run: str | Path, *, to_write: bool = False) -> LoadedRun:
     return LoadedRun(folder.path, recipe, tokenizer, model, json.loads(folder.file(REPORT).read_text(encoding="utf-8")))
 
 
+def opened(run: str | Path | LoadedRun, *, to_write: bool = False) -> LoadedRun:
+    """The run, loaded unless it is already."""
+    return run if isinstance(run, LoadedRun) else load(run, to_write=to_write)
+
+
 def save_run(path: str | Path, write_model: Callable[[Path], None], *, recipe: Recipe, tokenizer: Any,
              report: Mapping[str, Any], metrics: Iterable[Mapping[str, Any]] = (), replace: bool = False) -> Path:
     """Writes a run folder; `write_model(folder)` adds the model's own files, model.safetensors first of all."""
@@ -76,9 +96,9 @@ def save_run(path: str | Path, write_model: Callable[[Path], None], *, recipe: R
         tokenizer.save(folder / TOKENIZER)
         text = recipe.to_yaml()
         (folder / RECIPE).write_text(text, encoding="utf-8")
-        (folder / REPORT).write_text(plain_json(report, indent=1) + "\n", encoding="utf-8")
-        (folder / ENVIRONMENT).write_text(plain_json(environment(), indent=1) + "\n", encoding="utf-8")
-        (folder / METRICS).write_text("".join(plain_json(row) + "\n" for row in metrics), encoding="utf-8")
+        (folder / REPORT).write_text(json_text(report, indent=1) + "\n", encoding="utf-8")
+        (folder / ENVIRONMENT).write_text(json_text(environment(), indent=1) + "\n", encoding="utf-8")
+        (folder / METRICS).write_text("".join(json_text(row) + "\n" for row in metrics), encoding="utf-8")
         (folder / CARD).write_text(model_card(recipe.model_dump(), report, text, what), encoding="utf-8")
 
     return write_run(path, fill, replace=replace)

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from chainrule.cli.compare import compare
-from chainrule.cli.console import speak_plainly
+from chainrule.cli.terminal.console import speak_plainly
 
 KINDS = {"ngram": "counts which tokens followed the last four, and smooths the counts",
          "lstm": "a recurrent network that carries a memory along the text",

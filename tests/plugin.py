@@ -16,8 +16,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from chainrule.recipe import PartOf, Size
-from chainrule.registry import part
+from chainrule.recipe.recipe import PartOf, Size
+from chainrule.recipe.registry import part
 from chainrule.storage.tensors import open_tensors, save_tensors
 
 

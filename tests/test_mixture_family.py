@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from chainrule.errors import UsageError
-from chainrule.jobs import train
 from chainrule.runs import load
-from chainrule.verbs import evaluate
+from chainrule.verbs.evaluate import evaluate
+from chainrule.verbs.train import train
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_a_mixture_is_validated_on_the_units_of_its_members(tmp_path):
 def test_members_may_be_counted_and_neural(tmp_path):
     """One computes in NumPy, the other in torch; scoring, stepping, generating and looking inside agree."""
     from chainrule.inspection.looking import inspect
-    from chainrule.verbs import generate
+    from chainrule.verbs.generate import generate
 
     text = tmp_path / "text.txt"
     text.write_text("the cat sat on the mat\nthe dog sat on the log\n" * 9)

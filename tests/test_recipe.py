@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from plugin import family
 
 from chainrule.errors import UsageError
-from chainrule.problems import Problems
-from chainrule.recipe import described, load_recipe, make_recipe, shipped
-from chainrule.schema import format_size, parse_size
-from chainrule.strict_yaml import load_yaml
+from chainrule.recipe.problems import Problems
+from chainrule.recipe.recipe import described, load_recipe, make_recipe, shipped
+from chainrule.recipe.schema import format_size, parse_size
+from chainrule.recipe.strict_yaml import load_yaml
 
 PLAIN = {"family": "unigrams", "tokenizer": "words"}
 

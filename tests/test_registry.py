@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from chainrule.errors import UsageError
-from chainrule.problems import Problems
-from chainrule.registry import build, find, kinds, names, options, summary
+from chainrule.recipe.problems import Problems
+from chainrule.recipe.registry import build, find, kinds, names, options, summary
 
 ROOT = Path(__file__).parents[1]
 KIND = "generation/filters"
@@ -18,7 +18,7 @@ SOURCE = '''
 
 from typing import Literal
 
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part
@@ -60,7 +60,7 @@ def test_listing_and_summaries_import_no_part():
 
 
 def test_every_summary_of_every_kind_is_read_without_importing_a_part():
-    code = ("import sys; from chainrule.registry import kinds, names, summary\n"
+    code = ("import sys; from chainrule.recipe.registry import kinds, names, summary\n"
             "print(all(summary(kind, name) for kind in kinds() for name in names(kind)))\n"
             "parts = [f'chainrule.{kind}.{name}'.replace('/', '.') for kind in kinds() for name in names(kind)]\n"
             "print([part for part in parts if part in sys.modules])\n"

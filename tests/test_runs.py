@@ -8,8 +8,8 @@ from plugin import family
 
 from chainrule.errors import StorageError
 from chainrule.protocols import LanguageModel
-from chainrule.recipe import make_recipe
-from chainrule.registry import build, find
+from chainrule.recipe.recipe import make_recipe
+from chainrule.recipe.registry import build, find
 from chainrule.runs import load, save_run
 from chainrule.text.corpora import open_corpus
 

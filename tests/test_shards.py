@@ -10,9 +10,10 @@ from chainrule.counting.counts import Counts, Level
 from chainrule.counting.merge import stored
 from chainrule.counting.scratch import Scratch
 from chainrule.errors import StorageError, UsageError
-from chainrule.jobs import train
 from chainrule.runs import load
-from chainrule.shards import count_part, train_on_parts
+from chainrule.verbs.count import count
+from chainrule.verbs.merge import merge
+from chainrule.verbs.train import train
 
 
 @pytest.fixture
@@ -34,8 +35,8 @@ def test_merged_parts_are_byte_for_byte_the_model_of_one_pass(tmp_path, text, op
     train("ngram", text, tmp_path / "whole", overrides=options)
     parts = [tmp_path / str(i) for i in (1, 2, 3)]
     for i, part in enumerate(parts, start=1):
-        count_part(text, part, part=f"{i}/3", overrides=options)
-    train_on_parts(parts, tmp_path / "merged")
+        count(text, part, part=f"{i}/3", overrides=options)
+    merge(parts, tmp_path / "merged")
     for name in ("model.safetensors", "tokenizer.json", "recipe.yaml"):
         assert filecmp.cmp(tmp_path / "whole" / name, tmp_path / "merged" / name, shallow=False), name
 
@@ -48,14 +49,14 @@ def test_merging_keeps_to_the_memory_that_the_recipe_allows(tmp_path, text, opti
     options = ["model.order=3", *options]
     parts = [tmp_path / str(i) for i in (1, 2, 3)]
     for i, part in enumerate(parts, start=1):
-        count_part(text, part, part=f"{i}/3", overrides=options)
-    train_on_parts(parts, tmp_path / "roomy")
+        count(text, part, part=f"{i}/3", overrides=options)
+    merge(parts, tmp_path / "roomy")
     made, empty = [], Scratch.empty
     monkeypatch.setattr(Scratch, "empty", lambda self, size, dtype: made.append(self.limit) or empty(self, size, dtype))
     monkeypatch.setattr("chainrule.families.ngram.LEAST", 0)
     monkeypatch.setattr("chainrule.counting.merge.JIT_PAYS_FROM", 0 if kernel else 1 << 40)
     with caplog.at_level("INFO", "chainrule"):
-        train_on_parts(parts, tmp_path / "tight", overrides=["model.memory=1M"])
+        merge(parts, tmp_path / "tight", overrides=["model.memory=1M"])
     assert "model.memory allows 1 MB: merging their counts on the disk." in caplog.text
     assert None not in made and (made or not kernel)
     assert filecmp.cmp(tmp_path / "roomy/model.safetensors", tmp_path / "tight/model.safetensors", shallow=False)
@@ -79,39 +80,39 @@ def test_counts_are_stored_out_of_memory_where_that_is_limited(tmp_path):
 def test_parts_with_trained_tokenizers_need_one_tokenizer(tmp_path, text):
     options = ["model.order=2", "tokenizer.name=byte_pair", "tokenizer.size=300", "text.unit=line"]
     for i in (1, 2):
-        count_part(text, tmp_path / f"own{i}", part=f"{i}/2", overrides=options)
+        count(text, tmp_path / f"own{i}", part=f"{i}/2", overrides=options)
     with pytest.raises(UsageError, match="Count every part with one and the same"):
-        train_on_parts([tmp_path / "own1", tmp_path / "own2"], tmp_path / "run")
+        merge([tmp_path / "own1", tmp_path / "own2"], tmp_path / "run")
     train("ngram", text, tmp_path / "whole", overrides=options)
     for i in (1, 2):
-        count_part(text, tmp_path / f"same{i}", part=f"{i}/2", overrides=options,
+        count(text, tmp_path / f"same{i}", part=f"{i}/2", overrides=options,
                    tokenizer=tmp_path / "whole" / "tokenizer.json")
-    train_on_parts([tmp_path / "same1", tmp_path / "same2"], tmp_path / "merged")
+    merge([tmp_path / "same1", tmp_path / "same2"], tmp_path / "merged")
     assert filecmp.cmp(tmp_path / "whole/model.safetensors", tmp_path / "merged/model.safetensors", shallow=False)
 
 
 def test_what_cannot_be_merged_is_refused_in_a_sentence(tmp_path, text):
-    count_part(text, tmp_path / "two", overrides=["model.order=2"])
-    count_part(text, tmp_path / "three", overrides=["model.order=3"])
+    count(text, tmp_path / "two", overrides=["model.order=2"])
+    count(text, tmp_path / "three", overrides=["model.order=3"])
     train("ngram", text, tmp_path / "model", overrides=["model.order=2"])
     with pytest.raises(UsageError, match="was counted with another order"):
-        train_on_parts([tmp_path / "two", tmp_path / "three"], tmp_path / "run")
+        merge([tmp_path / "two", tmp_path / "three"], tmp_path / "run")
     with pytest.raises(StorageError, match="holds a model, expected counts"):
-        train_on_parts([tmp_path / "model"], tmp_path / "run")
+        merge([tmp_path / "model"], tmp_path / "run")
     with pytest.raises(UsageError, match="model.order = 4, expected the order of the counts, 2"):
-        train_on_parts([tmp_path / "two"], tmp_path / "run", overrides=["model.order=4"])
+        merge([tmp_path / "two"], tmp_path / "run", overrides=["model.order=4"])
     with pytest.raises(UsageError, match="--part = '4/3'|part = '4/3', expected"):
-        count_part(text, tmp_path / "x", part="4/3")
+        count(text, tmp_path / "x", part="4/3")
     assert not (tmp_path / "run").exists() and not (tmp_path / "x").exists()
 
 
 def test_a_part_is_not_counted_twice_and_a_missing_one_is_named(tmp_path, text, caplog):
     for i in (1, 2):
-        count_part(text, tmp_path / str(i), part=f"{i}/3", overrides=["model.order=2"])
+        count(text, tmp_path / str(i), part=f"{i}/3", overrides=["model.order=2"])
     with pytest.raises(UsageError, match="hold the same part 1/3 of the same text"):
-        train_on_parts([tmp_path / "1", tmp_path / "2", tmp_path / "1"], tmp_path / "run")
+        merge([tmp_path / "1", tmp_path / "2", tmp_path / "1"], tmp_path / "run")
     with caplog.at_level("INFO", logger="chainrule"):
-        train_on_parts([tmp_path / "1", tmp_path / "2"], tmp_path / "run")
+        merge([tmp_path / "1", tmp_path / "2"], tmp_path / "run")
     assert "part 3/3 of it is missing" in caplog.text
     with pytest.raises(StorageError, match="holds counts, not a model"):
         load(tmp_path / "1")
@@ -119,16 +120,16 @@ def test_a_part_is_not_counted_twice_and_a_missing_one_is_named(tmp_path, text, 
 
 def test_parts_of_different_splits_are_refused_however_they_are_spelled(tmp_path, text):
     for name, part in (("a", "1/2"), ("b", "1/3"), ("c", "01/2")):
-        count_part(text, tmp_path / "new" / "folder" / name, part=part, overrides=["model.order=2"])
+        count(text, tmp_path / "new" / "folder" / name, part=part, overrides=["model.order=2"])
     folder = tmp_path / "new" / "folder"
     with pytest.raises(UsageError, match="parts of different splits of one text"):
-        train_on_parts([folder / "a", folder / "b"], tmp_path / "run")
+        merge([folder / "a", folder / "b"], tmp_path / "run")
     with pytest.raises(UsageError, match="hold the same part 01/2"):
-        train_on_parts([folder / "a", folder / "c"], tmp_path / "run")
+        merge([folder / "a", folder / "c"], tmp_path / "run")
 
 
 def test_a_given_tokenizer_is_kept(tmp_path, text):
     train("ngram", text, tmp_path / "whole")
-    count_part(text, tmp_path / "half", part="1/40", tokenizer=tmp_path / "whole" / "tokenizer.json")
-    train_on_parts([tmp_path / "half"], tmp_path / "run")
+    count(text, tmp_path / "half", part="1/40", tokenizer=tmp_path / "whole" / "tokenizer.json")
+    merge([tmp_path / "half"], tmp_path / "run")
     assert filecmp.cmp(tmp_path / "whole/tokenizer.json", tmp_path / "run/tokenizer.json", shallow=False)

@@ -6,7 +6,7 @@ import torch
 import chainrule
 from chainrule.families.neural import shape_of
 from chainrule.models.cost.counting import on_meta
-from chainrule.recipe import described, load_recipe, shipped
+from chainrule.recipe.recipe import described, load_recipe, shipped
 
 NEURAL = {name: row["description"] for name, row in described().items() if row["family"] == "neural"}
 LARGE = [name for name, text in NEURAL.items() if "for a GPU" in text or "`chainrule cost`" in text]

@@ -8,8 +8,8 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from chainrule.registry import find, kinds, names, options
-from chainrule.signatures import MISSING, Option, declared
+from chainrule.recipe.registry import find, kinds, names, options
+from chainrule.recipe.signatures import MISSING, Option, declared
 
 ROOT = Path(__file__).parents[1]
 PARTS = [(kind, name) for kind in kinds() for name in names(kind)]
@@ -56,7 +56,7 @@ def test_names_and_bases_of_the_same_file_are_followed(tmp_path):
 
 
 def test_no_recipe_imports_torch():
-    code = ("import sys\nfrom chainrule.recipe import load_recipe, shipped\n"
+    code = ("import sys\nfrom chainrule.recipe.recipe import load_recipe, shipped\n"
             "found = [load_recipe(name).family for name in shipped()]\n"
             "assert 'neural' in found\nprint('torch' in sys.modules)")
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainrule.strict_yaml import YamlError, dump_yaml, load_with_lines, load_yaml
+from chainrule.recipe.strict_yaml import YamlError, dump_yaml, load_with_lines, load_yaml
 
 PRINTABLE = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cn", "Co"]) | st.sampled_from("\t\n"), max_size=12)
 TRICKY = st.sampled_from(["no", "yes", "on", "off", "~", "null", "1e-3", "1.5G", "007", "089", "0x1F", "0o17",

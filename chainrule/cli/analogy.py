@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from chainrule.cli.console import Json, emit, table
+from chainrule.cli.terminal.console import Json, emit, table
 
 
 def analogy(

@@ -5,7 +5,7 @@ To add a verb, add `chainrule/cli/<verb>.py` and nothing else. The file defines 
 `typer.Typer(help="...")` with that name whose commands are the sub-verbs (`chainrule data check`). Files without
 such a name are not verbs. The docstring's first line is the summary; it is read from the source, not imported.
 Indented paragraphs of the docstring (examples) are printed as they stand. At its top a verb's file imports typer,
-`chainrule.cli.console` and `chainrule.errors`; all else is imported inside the function. For example:
+`chainrule.cli.terminal.console` and `chainrule.errors`; all else is imported inside the function. For example:
 
     def verify(run: Annotated[Path, typer.Argument(help="A run folder.")], json: Json = False) -> None:
         '''Check every file of a run folder against its manifest.
@@ -33,7 +33,7 @@ from typing import Annotated, Any
 import typer
 
 from chainrule import __version__
-from chainrule.cli.exits import guarded
+from chainrule.cli.terminal.exits import guarded
 from chainrule.errors import UsageError, did_you_mean
 
 FOLDER = Path(__file__).parent

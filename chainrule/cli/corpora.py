@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chainrule.cli.console import Json, emit, table
+from chainrule.cli.terminal.console import Json, emit, table
 
 
 def corpora(json: Json = False) -> None:

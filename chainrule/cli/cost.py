@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from chainrule.cli.console import Json, emit, say, table
-from chainrule.cli.units import scaled_bytes, scaled_flops, spoken_seconds
+from chainrule.cli.terminal.console import Json, emit, say, table
+from chainrule.cli.terminal.units import scaled_bytes, scaled_flops, spoken_seconds
 
 GUESSED = {"words": 10_000, "characters": 128}  # tokens, where only the text can tell
 
@@ -38,8 +38,8 @@ def cost(
         chainrule cost runs/lstm training.budget.tokens=1e8
     """
     from chainrule.errors import UsageError
-    from chainrule.recipe import load_recipe
-    from chainrule.registry import find
+    from chainrule.recipe.recipe import load_recipe
+    from chainrule.recipe.registry import find
 
     for name, value in (("--tokens", tokens), ("--vocabulary", vocabulary)):
         if value is not None and not 1 <= value < float("inf"):
@@ -64,7 +64,7 @@ def cost(
 
 def _of_run(recipe: str) -> int | None:
     """The size of the vocabulary of a finished run; None of a recipe that is none."""
-    from chainrule.recipe import shipped
+    from chainrule.recipe.recipe import shipped
     from chainrule.storage import open_run
     from chainrule.text.tokenizer import load_tokenizer
 
@@ -75,7 +75,7 @@ def _of_run(recipe: str) -> int | None:
 
 def _read(recipe: Any, data: str) -> tuple[int, int]:
     """The size of the vocabulary that the recipe's tokenizer makes of a text, and the text's tokens."""
-    from chainrule.registry import build
+    from chainrule.recipe.registry import build
     from chainrule.text.corpora import open_corpus
     from chainrule.text.encoded import fit_and_encode
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from chainrule.cli.console import Json, emit
+from chainrule.cli.terminal.console import Json, emit
 
 
 def count(
@@ -29,7 +29,7 @@ def count(
         chainrule merge parts/1 parts/2 --out runs/merged
     """
     from chainrule.errors import UsageError
-    from chainrule.shards import count_part
+    from chainrule.verbs.count import count as count_part
 
     if out is None:
         raise UsageError(f"count needs --out FOLDER, for example: chainrule count {spec} --out parts/1")

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from chainrule.cli.console import Json, emit, say, table
+from chainrule.cli.terminal.console import Json, emit, say, table
 
 data = typer.Typer(help="Look at a text before training on it.")
 

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from chainrule.cli.console import Json, emit, table
-from chainrule.cli.units import scaled_bytes
+from chainrule.cli.terminal.console import Json, emit, table
+from chainrule.cli.terminal.units import scaled_bytes
 
 EXTRAS = {"torch": {"extra": "neural", "adds": "every neural family"},
           "duckdb": {"extra": "scale", "adds": "parquet files and jsonl beyond memory"}}

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from chainrule.cli.console import Json, emit, table
+from chainrule.cli.terminal.console import Json, emit, table
 
 
 def evaluate(
@@ -30,8 +30,8 @@ def evaluate(
         chainrule evaluate runs/vectors --data questions-words.txt --data wordsim353.tsv
         chainrule evaluate runs/topics --data test.csv
     """
-    from chainrule.cli.stepping import shown_steps
-    from chainrule.verbs import evaluate as measure
+    from chainrule.cli.terminal.stepping import shown_steps
+    from chainrule.verbs.evaluate import evaluate as measure
 
     with shown_steps("measuring"):
         found = measure(run, data, by_order=by_order, bootstrap=bootstrap, seed=seed, overrides=overrides or ())

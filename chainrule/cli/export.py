@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from chainrule.cli.console import Json, emit
+from chainrule.cli.terminal.console import Json, emit
 
 
 def export(
@@ -27,8 +27,8 @@ def export(
         chainrule export runs/vectors --to word2vec vectors.txt
         chainrule export runs/transformer --to engine runs/without-torch
     """
-    from chainrule.cli.stepping import shown_steps
-    from chainrule.exchange import export as export_run
+    from chainrule.cli.terminal.stepping import shown_steps
+    from chainrule.verbs.export import export as export_run
 
     with shown_steps(f"exporting to {file.name}"):
         done = export_run(run, to, file, force=force)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from chainrule.cli.console import Json, emit
+from chainrule.cli.terminal.console import Json, emit
 
 
 def generate(
@@ -35,8 +35,9 @@ def generate(
         chainrule generate runs/ptb5 --prompt "the company" --beams 8 --num 2
     """
     from chainrule.generation.generate import readable_prompt
-    from chainrule.verbs import Sampling, opened
-    from chainrule.verbs import generate as write
+    from chainrule.runs import opened
+    from chainrule.verbs.generate import Sampling
+    from chainrule.verbs.generate import generate as write
 
     sampling = Sampling(seed=seed, temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p,
                         repetition_penalty=repetition_penalty, beams=beams, length_penalty=length_penalty)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from chainrule.cli.console import Json, emit
+from chainrule.cli.terminal.console import Json, emit
 from chainrule.errors import UsageError
 
 
@@ -26,8 +26,8 @@ def import_(
         chainrule import srilm.lm.gz --out runs/srilm --from arpa
         chainrule import GoogleNews-vectors-negative300.bin.gz --out runs/news
     """
-    from chainrule.cli.stepping import shown_steps
-    from chainrule.exchange import import_model
+    from chainrule.cli.terminal.stepping import shown_steps
+    from chainrule.verbs.import_ import import_model
 
     if out is None:
         raise UsageError(f"import needs --out RUN, for example: chainrule import {file} --out runs/imported")
@@ -37,8 +37,8 @@ def import_(
 
 
 def _show(report: dict[str, Any]) -> None:
-    from chainrule.cli.console import table
-    from chainrule.registry import find
+    from chainrule.cli.terminal.console import table
+    from chainrule.recipe.registry import find
 
     table(["", ""], [(key, " ".join(f"{v:,}" for v in value) if isinstance(value, list) else value)
                      for key, value in report.items()])

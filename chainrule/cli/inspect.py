@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from chainrule.cli.console import Json
+from chainrule.cli.terminal.console import Json
 from chainrule.errors import UsageError
 
 NOTHING = "there is nothing to look at. Try --text FILE, --text-is \"some words\", --gradients, --graph or --map."
@@ -69,7 +69,7 @@ def inspect(
         chainrule inspect runs/vectors --map --words 5000 --out words.html
     """
     if map_:
-        from chainrule.cli.map_shown import show_map
+        from chainrule.cli.terminal.map_shown import show_map
 
         _refuse({"--text": text, "--text-is": text_is, "--tokens": tokens, "--top": top, "--distance": distance,
                  "--rows": rows, "--clip": clip, "--gradients": gradients or None, "--graph": graph or None},
@@ -78,14 +78,14 @@ def inspect(
         return
     _refuse({"--words": words, "--method": method}, "does nothing without --map")
     if graph:
-        from chainrule.cli.graph_shown import show_graph
+        from chainrule.cli.terminal.graph_shown import show_graph
 
         _refuse({"--text-is": text_is, "--tokens": tokens, "--top": top, "--distance": distance, "--rows": rows,
                  "--clip": clip, "--gradients": gradients or None}, "does nothing with --graph")
         show_graph(what, text, out=out, json=json)
         return
     if gradients:
-        from chainrule.cli.gradients_shown import show_gradients
+        from chainrule.cli.terminal.gradients_shown import show_gradients
 
         if text_is is not None:
             raise UsageError("--gradients reads windows of a longer text: give it with --text FILE, not --text-is.")
@@ -97,7 +97,7 @@ def inspect(
     _refuse({"--distance": distance, "--rows": rows, "--clip": clip}, "does nothing without --gradients")
     if out is not None and out.suffix != ".html":
         raise UsageError(f"--out = {str(out)!r}, expected a name that ends in .html.")
-    from chainrule.cli.text_shown import show_text
+    from chainrule.cli.terminal.text_shown import show_text
 
     show_text(what, text, text_is, tokens=tokens or 256, top=top or 5, out=out, json=json)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from chainrule.cli.console import Json, emit
+from chainrule.cli.terminal.console import Json, emit
 
 
 def merge(
@@ -23,10 +23,10 @@ def merge(
 
         chainrule merge parts/1 parts/2 --out runs/merged model.smoothing=witten_bell
     """
-    from chainrule.cli.stepping import shown_steps
+    from chainrule.cli.terminal.stepping import shown_steps
     from chainrule.errors import UsageError
-    from chainrule.overrides import is_override
-    from chainrule.shards import train_on_parts
+    from chainrule.recipe.overrides import is_override
+    from chainrule.verbs.merge import merge as train_on_parts
 
     if out is None:
         raise UsageError("merge needs --out RUN, for example: chainrule merge parts/* --out runs/merged")

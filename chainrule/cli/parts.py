@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from chainrule.cli.console import Json, emit, table
+from chainrule.cli.terminal.console import Json, emit, table
 from chainrule.errors import UsageError, did_you_mean
-from chainrule.registry import kinds, names, summary
+from chainrule.recipe.registry import kinds, names, summary
 
 
 def parts(

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from chainrule.cli.console import Json, emit, table
+from chainrule.cli.terminal.console import Json, emit, table
 
 
 def predict(
@@ -28,13 +28,12 @@ def predict(
         echo "a dull film" | chainrule predict runs/reviews - --json
     """
     from chainrule.classifying.labeled import examples, layout_of
-    from chainrule.cli.piped import as_file, named
+    from chainrule.cli.terminal.piped import as_file, named
     from chainrule.protocols import Classifier
     from chainrule.runs import load
     from chainrule.text.corpora import open_corpus
-    from chainrule.verbs import reading_otherwise
 
-    loaded = reading_otherwise(load(run), overrides or ())
+    loaded = load(run).reading_text_as(overrides or ())
     model: Any = loaded.offering(Classifier, "predict")
     recipe: Any = loaded.recipe
     with as_file(file) as name:

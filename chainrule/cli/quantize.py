@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from chainrule.cli.console import Json, emit
+from chainrule.cli.terminal.console import Json, emit
 
 
 def quantize(
@@ -27,8 +27,8 @@ def quantize(
         chainrule quantize runs/topics --out runs/topics-small
         chainrule quantize runs/topics --out runs/topics-tiny --cutoff 10000
     """
-    from chainrule.cli.stepping import shown_steps
-    from chainrule.verbs import quantize as shrink
+    from chainrule.cli.terminal.stepping import shown_steps
+    from chainrule.verbs.quantize import quantize as shrink
 
     with shown_steps("reading"):
         done = shrink(run, out, cutoff=cutoff, piece=piece, norms=norms, force=force)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from chainrule.cli.console import Json, emit, table
+from chainrule.cli.terminal.console import Json, emit, table
 
 
 def recipes(
@@ -21,7 +21,7 @@ def recipes(
         chainrule recipes
         chainrule recipes ngram model.order=5 tokenizer.name=bytes
     """
-    from chainrule.recipe import described, load_recipe
+    from chainrule.recipe.recipe import described, load_recipe
 
     if name is None:
         emit({"recipes": described()}, json, lambda data: table(

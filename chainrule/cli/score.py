@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from chainrule.cli.console import Json, emit
-from chainrule.cli.piped import as_file, named
+from chainrule.cli.terminal.console import Json, emit
+from chainrule.cli.terminal.piped import as_file, named
 from chainrule.errors import DataError
 
 if TYPE_CHECKING:
@@ -36,10 +36,9 @@ def score(
         echo "the company said" | chainrule score runs/ptb5 - --tokens
     """
     from chainrule.runs import load
-    from chainrule.verbs import text_options
 
     loaded = load(run)
-    rows = _rows(loaded, file, tokens, text_options(loaded, overrides or ()))
+    rows = _rows(loaded, file, tokens, loaded.text_options(overrides or ()))
     if json:
         lines = list(rows)
         emit({"run": str(run), "total": _total(lines), "lines": lines}, json, print)

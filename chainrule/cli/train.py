@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from chainrule.cli.console import Json, emit
+from chainrule.cli.terminal.console import Json, emit
 
 
 def train(
@@ -29,9 +29,9 @@ def train(
 
     `chainrule recipes NAME` shows every option that a recipe has.
     """
-    from chainrule.cli.stepping import shown_steps
+    from chainrule.cli.terminal.stepping import shown_steps
     from chainrule.errors import UsageError
-    from chainrule.jobs import train as train_run
+    from chainrule.verbs.train import train as train_run
 
     if not data or out is None:
         missing = "--data SPEC" if not data else "--out RUN"
@@ -45,8 +45,8 @@ USES = ("evaluate {run} --data SPEC", 'generate {run} --prompt "..."')  # of a l
 
 
 def _show(report: dict[str, Any], out: Path) -> None:
-    from chainrule.cli.console import table
-    from chainrule.registry import find
+    from chainrule.cli.terminal.console import table
+    from chainrule.recipe.registry import find
 
     table(["", ""], _rows(report))
     for sentence in report.get("advice", ()):
@@ -57,7 +57,7 @@ def _show(report: dict[str, Any], out: Path) -> None:
 
 
 def _rows(report: dict[str, Any]) -> list[tuple[str, str]]:
-    from chainrule.cli.summary import STEPPED, stepped
+    from chainrule.cli.terminal.summary import STEPPED, stepped
 
     rows = []
     for key, value in report.items():

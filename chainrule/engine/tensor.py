@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.errors import UsageError
-from chainrule.registry import find
+from chainrule.recipe.registry import find
 
 if TYPE_CHECKING:
     from chainrule.engine.module import Module

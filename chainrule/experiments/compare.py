@@ -24,7 +24,7 @@ from chainrule.experiments.terms import (
     shared_changes,
     sized,
 )
-from chainrule.recipe import make_recipe
+from chainrule.recipe.recipe import make_recipe
 from chainrule.text.corpora.corpus import Corpus
 
 log = logging.getLogger("chainrule")

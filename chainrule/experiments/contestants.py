@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from chainrule.errors import ChainruleError, UsageError
-from chainrule.overrides import with_changes
-from chainrule.recipe import Recipe, load_recipe, recipe_path
-from chainrule.registry import find
+from chainrule.recipe.overrides import with_changes
+from chainrule.recipe.recipe import Recipe, load_recipe, recipe_path
+from chainrule.recipe.registry import find
 
 SHARED = {"training.budget": "--budget decides it", "seed": "--seeds decides it",
           "split": "one split serves all: --change split.valid=0.2", "text": "all read the text alike: --change text.…"}

@@ -14,8 +14,8 @@ from chainrule.evaluation.scoring import token_log_probs
 from chainrule.experiments.holdout import texts
 from chainrule.experiments.losses import bits, byte_lengths, places
 from chainrule.generation.generate import generate
-from chainrule.plain import plain_json
 from chainrule.protocols import LanguageModel
+from chainrule.storage.json_text import json_text
 from chainrule.storage.tensors import save_tensors
 from chainrule.text.encoded import encode
 
@@ -53,7 +53,7 @@ def measure(run: Any, held_out: Any, task: Mapping[str, Any]) -> None:
 def write(path: Path, facts: Mapping[str, Any]) -> None:
     """A JSON file, whole or not at all."""
     partial = path.with_suffix(f"{path.suffix}.partial")
-    partial.write_text(plain_json(facts, indent=1) + "\n", encoding="utf-8")
+    partial.write_text(json_text(facts, indent=1) + "\n", encoding="utf-8")
     partial.replace(path)
 
 

@@ -22,8 +22,8 @@ from chainrule.experiments.running import Setting, Trial
 from chainrule.experiments.standings import Standing, by_heart, empty_row, few_steps, off_budget, standing
 from chainrule.experiments.terms import looked_at
 from chainrule.experiments.trial import learns_from_validation
-from chainrule.plain import plain
 from chainrule.storage.environment import environment
+from chainrule.storage.json_text import json_value
 from chainrule.text.corpora.corpus import documents
 
 if TYPE_CHECKING:
@@ -48,14 +48,14 @@ def written(plan: Plan, trials: Mapping[str, Sequence[Trial]], outcomes: Mapping
     twice = duplicates(plan.train, plan.documents)
     best = members[0].row if members else None
     notes = [*plan.notes, drawn.note, sentence(twice, int(drawn.bytes.sum())), left_out, *_notes(models, plan)]
-    report = plain({
+    report = json_value({
         "format": 1, "command": command, "data": _data(plan) | {"duplicates": twice},
         "budget": {"kind": plan.budget.kind, "amount": plan.budget.amount}, "seeds": plan.seeds,
         "tokenizer": _tokenizer(plan, members), "environment": environment(), "units": drawn.kind,
         "notes": [note for note in notes if note], "advice": advice(rows, pairs),
         "best": best["name"] if best else None, "rows": rows, "pairs": pairs})
     point_to_best(setting.out, best["run"] if best else None)
-    shown = plain(details(models, setting, plan.train, plan.documents))
+    shown = json_value(details(models, setting, plan.train, plan.documents))
     shown["curves_on"] = f"the first {looked_at(plan.budget):,} tokens of the held-out text"
     write(setting.out / DETAILS, shown)
     write(setting.out / REPORT, report)

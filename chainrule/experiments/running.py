@@ -20,7 +20,7 @@ from chainrule.errors import ChainruleError
 from chainrule.experiments.budget import Budget
 from chainrule.experiments.holdout import Source
 from chainrule.experiments.measuring import write
-from chainrule.recipe import Recipe
+from chainrule.recipe.recipe import Recipe
 from chainrule.storage import open_run
 
 PATIENCE = 120.0  # seconds that a training has to save itself when it is told to stop

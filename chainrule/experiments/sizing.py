@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from chainrule.errors import UsageError
-from chainrule.recipe import Recipe, make_recipe
+from chainrule.recipe.recipe import Recipe, make_recipe
 
 WIDEST = 1 << 17
 CLOSE = 0.25  # a size that is further off than this share is told

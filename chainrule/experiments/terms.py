@@ -11,11 +11,11 @@ from chainrule.errors import ChainruleError, OptionError, UsageError
 from chainrule.experiments.budget import Budget
 from chainrule.experiments.contestants import Contestant
 from chainrule.experiments.sizing import CLOSE, is_scalable, width_for
-from chainrule.overrides import parse_overrides, unknown_path
-from chainrule.plain import plain_json
-from chainrule.recipe import Recipe, load_recipe
-from chainrule.registry import build, names, resolve
-from chainrule.strict_yaml import load_yaml
+from chainrule.recipe.overrides import parse_overrides, unknown_path
+from chainrule.recipe.recipe import Recipe, load_recipe
+from chainrule.recipe.registry import build, names, resolve
+from chainrule.recipe.strict_yaml import load_yaml
+from chainrule.storage.json_text import json_text
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.encoded import fit_and_encode
 
@@ -69,7 +69,7 @@ def shared_changes(contestant: Contestant, terms: Terms, budget: Budget, tokeniz
     """What makes a recipe comparable with the others."""
     found = applicable(contestant, terms.changes)
     if tokenizer is not None:
-        found.append(f"tokenizer={plain_json(tokenizer)}")
+        found.append(f"tokenizer={json_text(tokenizer)}")
     looked = [] if any(change.startswith(LOOKED) for change in (*terms.changes, *contestant.changes)) else [
         f"{LOOKED}={looked_at(budget)}"]
     return [*found, *applicable(contestant, [budget.override(), *looked])]
@@ -118,6 +118,6 @@ def reads_alike(contestants: Sequence[Contestant]) -> Recipe:
 
 
 def _made(data: Mapping[str, Any]) -> Recipe:
-    from chainrule.recipe import make_recipe
+    from chainrule.recipe.recipe import make_recipe
 
     return make_recipe(data)

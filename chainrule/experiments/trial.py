@@ -83,9 +83,10 @@ def perform(task: Mapping[str, Any]) -> None:
 
 
 def _train(task: Mapping[str, Any], train: Any, held_out: Any, out: Path) -> None:
-    from chainrule.jobs import Job, existing_parent, finish
-    from chainrule.recipe import make_recipe
-    from chainrule.registry import find
+    from chainrule.jobs import Job, existing_parent
+    from chainrule.recipe.recipe import make_recipe
+    from chainrule.recipe.registry import find
+    from chainrule.verbs.train import finish
 
     recipe = make_recipe(task["recipe"])
     corpus, valid = validation(recipe, train, held_out)

@@ -14,7 +14,7 @@ def neural_cost(recipe: Any, vocabulary_size: int, tokens: float | None = None, 
     from chainrule.families._training import plan_of
     from chainrule.families.neural import shape_of
     from chainrule.models.cost.estimate import Training, estimate
-    from chainrule.registry import build
+    from chainrule.recipe.registry import build
     from chainrule.tasks.cross_entropy import LOGITS
     from chainrule.training.run import chosen_device
 
@@ -31,7 +31,7 @@ def engine_cost(recipe: Any, vocabulary_size: int, tokens: float | None = None, 
     from chainrule.families._training import plan_of
     from chainrule.families.engine import new_stack
     from chainrule.models.cost.engine import estimate
-    from chainrule.registry import build
+    from chainrule.recipe.registry import build
 
     stack, plan = new_stack(recipe, vocabulary_size), plan_of(recipe)
     keeps = build("engine/optimizers", plan.optimizer, stack.parameters()).keeps

@@ -14,10 +14,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from chainrule.jobs import Job, Trained
 from chainrule.protocols import LanguageModel
-from chainrule.registry import build
-from chainrule.schema import OneOf, PartOf
+from chainrule.recipe.error_paths import recipe_paths_in_errors
+from chainrule.recipe.registry import build
+from chainrule.recipe.schema import OneOf, PartOf
 from chainrule.text.encoded import Encoded, encode, fit_and_encode
-from chainrule.typed import as_typed
 
 if TYPE_CHECKING:
     from chainrule.tasks.language import Text, Vocabulary
@@ -104,7 +104,7 @@ def trained(job: Job, learn: Callable[[Lesson], tuple[Any, Fitted]],
         held_out = None if job.valid is None else _text(encode(job.valid, tokenizer, recipe.text))
     text, vocabulary = _text(encoded), Vocabulary(tokenizer.vocabulary_size, tokenizer.start, tokenizer.end)
     lesson = Lesson(text, held_out, vocabulary, _workspace(job), _telling(job, tokenizer, language_model))
-    with job.timed("training"), as_typed(recipe):
+    with job.timed("training"), recipe_paths_in_errors(recipe):
         stack, fitted = learn(lesson)
     job.seconds["training"] = fitted.seconds  # of all sessions; not what was prepared before the first step
 

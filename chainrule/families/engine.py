@@ -11,10 +11,10 @@ from pydantic import BaseModel, Field
 from chainrule.families._training import WEIGHTS, Lesson, StepwiseTraining, frozen, plan_of, trained
 from chainrule.jobs import Job, Trained
 from chainrule.protocols import LanguageModel, Tokenizer
-from chainrule.recipe import Recipe
-from chainrule.registry import part
-from chainrule.schema import PartOf
-from chainrule.typed import as_typed
+from chainrule.recipe.error_paths import recipe_paths_in_errors
+from chainrule.recipe.recipe import Recipe
+from chainrule.recipe.registry import part
+from chainrule.recipe.schema import PartOf
 
 
 @part
@@ -82,7 +82,7 @@ class Engine:
              ) -> dict[str, Any]:
         from chainrule.families._costs import engine_cost
 
-        with as_typed(recipe):
+        with recipe_paths_in_errors(recipe):
             return engine_cost(recipe, vocabulary_size, tokens, measure=measure)
 
 

@@ -14,8 +14,8 @@ from chainrule.errors import OptionError, UsageError
 from chainrule.evaluation.scoring import token_log_probs
 from chainrule.jobs import Job, Trained
 from chainrule.protocols import LanguageModel, Tokenizer
-from chainrule.recipe import Recipe
-from chainrule.registry import part
+from chainrule.recipe.recipe import Recipe
+from chainrule.recipe.registry import part
 from chainrule.runs import LoadedRun, load
 from chainrule.storage.tensors import open_tensors, save_tensors
 from chainrule.text.units import unit_of

@@ -13,10 +13,10 @@ from chainrule.families._room import check_room
 from chainrule.families._training import WEIGHTS, Lesson, StepwiseTraining, frozen, plan_of, trained
 from chainrule.jobs import Job, Trained
 from chainrule.protocols import LanguageModel, Tokenizer
-from chainrule.recipe import Recipe
-from chainrule.registry import part
-from chainrule.schema import PartOf
-from chainrule.typed import as_typed
+from chainrule.recipe.error_paths import recipe_paths_in_errors
+from chainrule.recipe.recipe import Recipe
+from chainrule.recipe.registry import part
+from chainrule.recipe.schema import PartOf
 
 MIXERS, FEEDFORWARDS = "parts/mixers", "parts/feedforwards"
 LETTERS = {"s": "attention", "r": "lstm", "c": "gated_convolution", "w": "window", "x": "cross_attention",
@@ -123,7 +123,7 @@ class Neural:
         Neural.ready()
         from chainrule.families._costs import neural_cost
 
-        with as_typed(recipe):
+        with recipe_paths_in_errors(recipe):
             return neural_cost(recipe, vocabulary_size, tokens, measure=measure)
 
 

@@ -18,9 +18,9 @@ from chainrule.counting.table import Table
 from chainrule.errors import OptionError
 from chainrule.jobs import Job, Trained
 from chainrule.protocols import Tokenizer
-from chainrule.recipe import Recipe
-from chainrule.registry import build, part
-from chainrule.schema import PartOf, Size
+from chainrule.recipe.recipe import Recipe
+from chainrule.recipe.registry import build, part
+from chainrule.recipe.schema import PartOf, Size
 from chainrule.storage.tensors import open_tensors, save_tensors
 from chainrule.text.encoded import Encoded, encode, fit_and_encode
 

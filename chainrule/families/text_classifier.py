@@ -23,7 +23,7 @@ from chainrule.classifying.vocabulary import learn_features
 from chainrule.errors import DataError, OptionError
 from chainrule.jobs import Job, Trained
 from chainrule.protocols import WordVectors
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.runs import LoadedRun, load, save_run
 from chainrule.storage.tensors import open_tensors, save_tensors
 from chainrule.text.corpora import open_corpus

@@ -14,10 +14,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from chainrule.errors import DataError, OptionError, UsageError
 from chainrule.jobs import Job, Trained
 from chainrule.protocols import Tokenizer
-from chainrule.recipe import Recipe
-from chainrule.registry import build, part
+from chainrule.recipe.recipe import Recipe
+from chainrule.recipe.registry import build, part
+from chainrule.recipe.schema import PartOf
 from chainrule.runs import LoadedRun, load
-from chainrule.schema import PartOf
 from chainrule.storage.environment import memory
 from chainrule.storage.tensors import open_tensors, save_tensors
 from chainrule.threads import cores

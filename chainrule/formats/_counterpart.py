@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.errors import UsageError
-from chainrule.recipe import make_recipe
-from chainrule.registry import find, names, options
+from chainrule.recipe.recipe import make_recipe
+from chainrule.recipe.registry import find, names, options
 from chainrule.runs import METRICS, LoadedRun, save_run
 
 WEIGHTS, TIMINGS = "model.safetensors", "timings.jsonl"

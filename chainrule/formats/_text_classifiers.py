@@ -9,7 +9,7 @@ from chainrule.classifying.fasttext_files import read_classifier
 from chainrule.classifying.fasttext_writing import write_classifier
 from chainrule.classifying.quantizing import QuantizedRows
 from chainrule.families.text_classifier import label_counts, write
-from chainrule.recipe import make_recipe
+from chainrule.recipe.recipe import make_recipe
 from chainrule.runs import LoadedRun, save_run
 from chainrule.vectors.text import listed
 

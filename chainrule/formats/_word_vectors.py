@@ -34,7 +34,7 @@ def import_tensors(path: Path, out: Path, tensors: dict[str, np.ndarray], words:
                    sections: dict[str, Any], replace: bool) -> dict[str, Any]:
     """A run of the tensors of family `vectors`, with the recipe's sections as far as they are known."""
     from chainrule.families.vectors import WEIGHTS
-    from chainrule.recipe import make_recipe
+    from chainrule.recipe.recipe import make_recipe
     from chainrule.storage.tensors import save_tensors
 
     recipe = make_recipe({"family": FAMILY, "tokenizer": "words", **sections,

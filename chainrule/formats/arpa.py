@@ -9,7 +9,7 @@ from typing import Any
 from chainrule.counting.arpa.read import read_arpa
 from chainrule.counting.arpa.write import write_arpa
 from chainrule.errors import DataError, UsageError
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.runs import TOKENIZER, LoadedRun, save_run
 from chainrule.storage.files import opened
 
@@ -42,7 +42,7 @@ class Arpa:
 
     def import_run(self, path: Path, out: Path, *, replace: bool) -> dict[str, Any]:
         from chainrule.families.ngram import WEIGHTS
-        from chainrule.recipe import make_recipe
+        from chainrule.recipe.recipe import make_recipe
         from chainrule.storage.tensors import save_tensors
         from chainrule.text.tokenizers.words import WordTokenizer
 

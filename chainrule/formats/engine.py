@@ -8,7 +8,7 @@ from typing import Any
 
 from chainrule.errors import OptionError, UsageError
 from chainrule.formats._counterpart import of_family, save_as
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.runs import LoadedRun
 
 

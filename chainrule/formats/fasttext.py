@@ -11,7 +11,7 @@ from chainrule.errors import DataError
 from chainrule.formats._text_classifiers import export_classifier, import_classifier
 from chainrule.formats._word_vectors import exported, facts, import_tensors
 from chainrule.protocols import Classifier
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.runs import LoadedRun
 from chainrule.storage.files import opened
 from chainrule.vectors.files.fasttext_layout import CBOW, END, LOSSES, MAGIC, SKIPGRAM, SUPERVISED, FastTextModel

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.formats._word_vectors import exported, facts, import_table
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.runs import LoadedRun
 from chainrule.vectors.files.read_text import looks_like, read_text
 from chainrule.vectors.files.table import check_unspaced

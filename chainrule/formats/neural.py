@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.formats._counterpart import of_family, save_as
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.runs import LoadedRun
 
 

@@ -14,7 +14,7 @@ from chainrule.generation.decode import Marks, decode
 from chainrule.generation.draft import Draft
 from chainrule.generation.room import check_beams, check_texts
 from chainrule.protocols import LanguageModel, Tokenizer, WritesElsewhere
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 
 AT_ONCE = 1 << 23  # probabilities in memory at a time: rows × vocabulary
 SLACK = 8  # tokens looked at before the place where a stop string could begin: a character may span several

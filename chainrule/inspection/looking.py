@@ -14,12 +14,11 @@ from chainrule.inspection.inside import Noted, inside, models_in
 from chainrule.inspection.passage import Passage, passage, shown
 from chainrule.inspection.surprisal import Expected, along
 from chainrule.protocols import LanguageModel
-from chainrule.runs import LoadedRun
+from chainrule.runs import LoadedRun, opened
 from chainrule.text.corpora import open_corpus
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
 from chainrule.text.tokenizer import Tokenizer
-from chainrule.verbs import opened, text_options
 from chainrule.watching import Seen, watch
 
 
@@ -27,7 +26,7 @@ def inspect(run: str | Path | LoadedRun, data: str | Path | Sequence[str | Path]
             overrides: Sequence[str] = ()) -> dict[str, Any]:
     """What `chainrule inspect RUN --text DATA --json` prints; `overrides` change how this text is read."""
     loaded = opened(run)
-    options = text_options(loaded, overrides)
+    options = loaded.text_options(overrides)
     return look(loaded, open_corpus(data, options), options, tokens=tokens, top=top)
 
 

@@ -60,7 +60,7 @@ def fixed(name: str, width: int, heads: int, length: int) -> Places:
     """A form with nothing learned, made for comparison."""
     import torch
 
-    from chainrule.registry import build
+    from chainrule.recipe.registry import build
 
     told = _told(build("parts/positions", name, width, heads, length), width, heads, length, torch.zeros(0))
     assert told is not None

@@ -12,7 +12,7 @@ import numpy as np
 from chainrule.errors import DataError, UsageError
 from chainrule.inspection.norms import Gradients
 from chainrule.protocols import Tokenizer
-from chainrule.recipe import Recipe, load_recipe
+from chainrule.recipe.recipe import Recipe, load_recipe
 from chainrule.runs import load
 from chainrule.text.corpora import open_corpus
 
@@ -60,13 +60,13 @@ def subject(name: str, overrides: Sequence[str], data: str, *, length: int, rows
 
 
 def _fresh(recipe: Recipe, data: str) -> tuple[Any, Tokenizer]:
-    from chainrule.registry import build
+    from chainrule.recipe.error_paths import recipe_paths_in_errors
+    from chainrule.recipe.registry import build
     from chainrule.text.encoded import fit_and_encode
-    from chainrule.typed import as_typed
 
     tokenizer, _ = fit_and_encode(open_corpus(data, recipe.text), build("text/tokenizers", recipe.tokenizer),
                                   recipe.text)
-    with as_typed(recipe):
+    with recipe_paths_in_errors(recipe):
         return _begun(recipe, tokenizer), tokenizer
 
 

@@ -12,8 +12,7 @@ import numpy as np
 from chainrule.errors import DataError, OptionError
 from chainrule.inspection.neighbors import neighbors
 from chainrule.protocols import WordVectors
-from chainrule.runs import LoadedRun
-from chainrule.verbs import opened
+from chainrule.runs import LoadedRun, opened
 
 METHODS = ("pca", "tsne")
 NAMES = {"pca": "PCA", "tsne": "t-SNE"}

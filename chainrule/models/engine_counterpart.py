@@ -11,7 +11,7 @@ import numpy as np
 from chainrule.errors import OptionError
 from chainrule.models.engine_stack import LETTERS, EngineShape, EngineStack, exported
 from chainrule.models.pattern import sublayers
-from chainrule.registry import resolve
+from chainrule.recipe.registry import resolve
 
 Options = dict[str, Any]
 PARTS = {"s": ("attention",), "r": ("elman", "ugrnn", "gru", "lstm"), "w": ("window",), "f": ("mlp", "swiglu"),

@@ -23,7 +23,7 @@ from chainrule.engine.modules.swiglu import SwiGLU
 from chainrule.engine.tensor import taping
 from chainrule.errors import OptionError
 from chainrule.models.pattern import sublayers
-from chainrule.registry import find
+from chainrule.recipe.registry import find
 from chainrule.watching import note, placed, watched
 
 LETTERS = "srwf"

@@ -11,7 +11,7 @@ from torch import Tensor, arange, nn
 
 from chainrule.models.pattern import sublayers
 from chainrule.parts.state import Reading
-from chainrule.registry import build, options
+from chainrule.recipe.registry import build, options
 from chainrule.watching import note, placed
 
 Choice = str | Mapping[str, Any]

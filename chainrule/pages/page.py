@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.errors import ChainruleError, StorageError
-from chainrule.plain import plain_json
+from chainrule.storage.json_text import json_text
 from chainrule.storage.partial import partial_folder, sweep
 from chainrule.storage.writing import sync
 
@@ -64,7 +64,7 @@ def page(*, view: str, title: str, data: Mapping[str, Any]) -> str:
 
 def inlined(data: Any) -> str:
     """JSON that is safe inside a script element, whatever text it holds; NaN and infinities are null."""
-    return MARKUP.sub(lambda found: f"\\u{ord(found[0]):04x}", plain_json(data))
+    return MARKUP.sub(lambda found: f"\\u{ord(found[0]):04x}", json_text(data))
 
 
 def built(name: str) -> str:

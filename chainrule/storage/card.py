@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chainrule.strict_yaml import dump_yaml
+from chainrule.recipe.strict_yaml import dump_yaml
 
 
 @dataclass(frozen=True)

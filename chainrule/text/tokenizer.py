@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from chainrule import registry
 from chainrule.errors import StorageError
+from chainrule.recipe import registry
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
 from chainrule.text.units import Stretch

@@ -14,7 +14,7 @@ from chainrule.engine.clipping import norm
 from chainrule.models.cost.engine import training_memory
 from chainrule.models.cost.sizes import TrainingMemory
 from chainrule.models.engine_stack import EngineStack, exported, imported
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 from chainrule.storage.tensors import open_tensors, save_tensors
 from chainrule.tasks.task import Batch, Task
 from chainrule.threads import cores

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from chainrule.plain import plain_json
+from chainrule.storage.json_text import json_text
 from chainrule.training.course import Course
 from chainrule.training.workspace import METRICS, TIMINGS
 
@@ -72,7 +72,7 @@ def _length(path: Path, rows: int) -> int:
 
 
 def _line(row: Mapping[str, Any]) -> bytes:
-    return (plain_json(row) + "\n").encode("utf-8")
+    return (json_text(row) + "\n").encode("utf-8")
 
 
 def _tensorboard(folder: Path, step: int) -> Any:

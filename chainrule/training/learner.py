@@ -15,7 +15,7 @@ import numpy as np
 
 from chainrule.errors import ChainruleError
 from chainrule.models.cost.sizes import TrainingMemory
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 from chainrule.storage import environment
 from chainrule.tasks.task import Batch, Task
 from chainrule.training.course import Course

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from chainrule.models.cost.memory import training_memory
 from chainrule.models.cost.sizes import TrainingMemory
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 from chainrule.tasks.cross_entropy import LOGITS
 from chainrule.tasks.task import Batch, Task
 from chainrule.training import carried, weights

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.errors import DataError, UsageError
-from chainrule.registry import build, find, names
+from chainrule.recipe.registry import build, find, names
 from chainrule.vectors.store import Vectors
 
 KIND = "vectors/evaluations"

@@ -10,7 +10,7 @@ import numpy as np
 
 from chainrule.counting.scratch import Scratch
 from chainrule.errors import OptionError
-from chainrule.schema import format_size, parse_size
+from chainrule.recipe.schema import format_size, parse_size
 
 PROGRAM = 200 << 20  # bytes that Python and the kernels take before any counting
 LEAST = PROGRAM + (100 << 20)

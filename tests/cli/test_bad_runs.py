@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from chainrule.cli.app import main
-from chainrule.jobs import train
+from chainrule.verbs.train import train
 
 pytestmark = pytest.mark.filterwarnings("error")  # a process would print them beside the one line
 ROOT = Path(__file__).parents[2]

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainrule.cli import console
-from chainrule.cli.console import emit, progress, say, table
-from chainrule.plain import plain, plain_json
+from chainrule.cli.terminal import console
+from chainrule.cli.terminal.console import emit, progress, say, table
+from chainrule.storage.json_text import json_text, json_value
 
 ROOT = Path(__file__).parents[2]
 NESTED = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -25,7 +25,7 @@ NESTED = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | 
 def test_whatever_the_result_json_is_strict(value):
     def refuse(word):
         raise AssertionError(word)
-    assert json.loads(plain_json({"value": value}), parse_constant=refuse)["value"] == plain(value)
+    assert json.loads(json_text({"value": value}), parse_constant=refuse)["value"] == json_value(value)
 
 
 @pytest.mark.parametrize(("value", "said"), [
@@ -33,7 +33,7 @@ def test_whatever_the_result_json_is_strict(value):
     (np.array([[1.0, np.nan]]), [[1.0, None]]), ((1, 2), [1, 2]), ({2, 1}, [1, 2]), (Path("a/b"), "a/b"),
     ({1: np.float64("inf")}, {"1": None})])
 def test_numpy_and_python_values_are_made_plain(value, said):
-    assert plain(value) == said
+    assert json_value(value) == said
 
 
 def test_json_is_one_line_and_people_get_their_own(capsys):
@@ -79,7 +79,7 @@ def test_long_work_says_a_line_now_and_then(capsys, monkeypatch):
 
 def test_a_person_at_a_terminal_sees_a_bar():
     ours, theirs = pty.openpty()
-    code = "from chainrule.cli.console import progress\nwith progress('counting', 2) as step: step(1); step(1)"
+    code = "from chainrule.cli.terminal.console import progress\nwith progress('counting', 2) as step: step(1); step(1)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=theirs, timeout=60,
                           env={**os.environ, "TERM": "xterm"})
     os.close(theirs)
@@ -89,7 +89,8 @@ def test_a_person_at_a_terminal_sees_a_bar():
 
 
 def test_the_last_column_of_a_table_goes_on_below_itself_in_a_terminal_only():
-    code = "from chainrule.cli.console import table; table(['a', 'b'], [('x', 'one two three four five six seven')])"
+    code = ("from chainrule.cli.terminal.console import table; "
+            "table(['a', 'b'], [('x', 'one two three four five six seven')])")
     env = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "30"}
     piped = subprocess.run([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, text=True, timeout=60).stdout
     assert piped == "a  b\nx  one two three four five six seven\n"

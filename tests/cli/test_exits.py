@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 def guarded(code, **options):
     """Runs `def command():` with this body in a process of its own."""
     body = "\n".join(f"    {line}" for line in code.split("\n"))
-    program = ("import sys, errno, os, time, typer\nfrom chainrule.cli.exits import guarded\n"
+    program = ("import sys, errno, os, time, typer\nfrom chainrule.cli.terminal.exits import guarded\n"
                f"from chainrule.errors import *\ndef command():\n{body}\nsys.exit(guarded(command))")
     env = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("env", {})}
     return subprocess.run([sys.executable, "-c", program], text=True, timeout=60, env=env,
@@ -74,7 +74,7 @@ def test_a_terminal_that_lacks_a_character_gets_its_escape():
 @pytest.mark.parametrize(("number", "exit_code", "text"), [(signal.SIGINT, 130, "cleaned\nchainrule: interrupted.\n"),
                                                            (signal.SIGTERM, 143, "cleaned\n")])
 def test_who_is_stopped_cleans_up_first(number, exit_code, text):
-    program = ("import sys, time\nfrom chainrule.cli.exits import guarded\ndef command():\n    try:\n"
+    program = ("import sys, time\nfrom chainrule.cli.terminal.exits import guarded\ndef command():\n    try:\n"
                "        print('ready', flush=True)\n        [time.sleep(0.01) for _ in range(3000)]\n    finally:\n"
                "        print('cleaned', file=sys.stderr)\nsys.exit(guarded(command))")
     process = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, text=True, stdout=subprocess.PIPE,

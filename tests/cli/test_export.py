@@ -14,8 +14,8 @@ import pytest
 
 from chainrule.cli.app import main
 from chainrule.counting.arpa.read import read_arpa
-from chainrule.jobs import train
 from chainrule.runs import load
+from chainrule.verbs.train import train
 
 LINES = ["the cat sat on the <unk>", "the dog sat on the cat", "a cat and a dog", "the mat sat"]
 ROOT = Path(__file__).parents[2]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from chainrule.cli.app import main
-from chainrule.jobs import train
 from chainrule.runs import load
+from chainrule.verbs.train import train
 
 torch = pytest.importorskip("torch")
 TEXT = "".join(f"the cows eat grass, {n * n % 17} of them; the dogs eat meat\n" for n in range(40))

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from chainrule.cli.app import main
-from chainrule.jobs import train
 from chainrule.runs import load
+from chainrule.verbs.train import train
 
 LINES = ["the cat sat on the mat", "the dog sat on the cat", "a cat and a dog", "the mat sat"]
 ROOT = Path(__file__).parents[2]

@@ -10,12 +10,12 @@ import pytest
 pytest.importorskip("torch")
 
 from chainrule.generation.decode import Marks, decode  # noqa: E402
-from chainrule.jobs import train  # noqa: E402
 from chainrule.models import writing  # noqa: E402
 from chainrule.models.engine_language import EngineLanguageModel  # noqa: E402
 from chainrule.models.language import NeuralLanguageModel  # noqa: E402
-from chainrule.registry import build  # noqa: E402
+from chainrule.recipe.registry import build  # noqa: E402
 from chainrule.runs import load  # noqa: E402
+from chainrule.verbs.train import train  # noqa: E402
 
 WITHOUT_TORCH = "import sys; sys.modules['torch'] = None; from chainrule.cli.app import main; main(sys.argv[1:])"
 SMALL = ["tokenizer=characters", "model.width=16", "model.context=16", "training.budget={steps: 40}",

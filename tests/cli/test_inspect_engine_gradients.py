@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from chainrule.jobs import train
+from chainrule.verbs.train import train
 
 WITHOUT_TORCH = "import sys; sys.modules['torch'] = None; from chainrule.cli.app import main; main(sys.argv[1:])"
 

@@ -19,7 +19,7 @@ COUNT = "import sys\nfrom chainrule.cli.app import main\ntry:\n    main(sys.argv
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    from chainrule.jobs import train
+    from chainrule.verbs.train import train
 
     folder = tmp_path_factory.mktemp("inspect-text")
     (folder / "text.txt").write_text(TEXT * 4)
@@ -135,7 +135,7 @@ def test_an_empty_pipe_is_named(inspect):
 
 
 def test_word_vectors_are_no_language_model_and_that_is_said(folder, inspect):
-    from chainrule.jobs import train
+    from chainrule.verbs.train import train
 
     train("skipgram", folder / "text.txt", folder / "vectors",
           overrides=["model.dimension=4", "training.epochs=1", "tokenizer.min_count=1"])

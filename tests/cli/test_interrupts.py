@@ -13,8 +13,8 @@ ROOT = Path(__file__).parents[2]
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
 BEGIN = """
 import os, queue, signal, sys, threading, time
-from chainrule.cli import interrupts
-from chainrule.cli.exits import guarded
+from chainrule.cli.terminal import interrupts
+from chainrule.cli.terminal.exits import guarded
 number = int(sys.argv[1])
 def wait():  # a signal that comes just before one long sleep would not shorten it
     for _ in range(3000):

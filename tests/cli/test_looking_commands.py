@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from chainrule import __version__
-from chainrule.recipe import load_recipe, shipped
-from chainrule.registry import kinds, names
+from chainrule.recipe.recipe import load_recipe, shipped
+from chainrule.recipe.registry import kinds, names
+from chainrule.recipe.strict_yaml import load_yaml
 from chainrule.storage import write_run
-from chainrule.strict_yaml import load_yaml
 
 ROOT = Path(__file__).parents[2]
 

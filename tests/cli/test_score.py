@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from chainrule.cli.app import main
-from chainrule.jobs import train
+from chainrule.verbs.train import train
 
 LINES = ["the cat sat on the mat", "the dog sat on the cat", "a cat and a dog", "the mat sat"]
 TEXT = "the cat sat\n\nthe zebra\n"

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from chainrule.cli import console
 from chainrule.cli.app import main
-from chainrule.cli.stepping import log, shown_steps
-from chainrule.jobs import train
+from chainrule.cli.terminal import console
+from chainrule.cli.terminal.stepping import log, shown_steps
+from chainrule.verbs.train import train
 
 ROOT = Path(__file__).parents[2]
 

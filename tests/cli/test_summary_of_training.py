@@ -1,6 +1,6 @@
 """The summary after training says nothing that cannot be."""
 
-from chainrule.cli.summary import stepped
+from chainrule.cli.terminal.summary import stepped
 
 REPORT = {"parameters": 9, "tokens": 10, "steps": 1, "epochs": 0.5, "flops": 1e9, "training": {"loss": 1.0}, "kept": 1,
           "tokens_per_second": 5, "peak_memory": 100, "skipped_steps": 0}

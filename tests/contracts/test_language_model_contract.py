@@ -12,12 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chainrule.arrays import sender, to_numpy
-from chainrule.jobs import Job, finish
+from chainrule.jobs import Job
 from chainrule.protocols import LanguageModel
-from chainrule.recipe import described, load_recipe
-from chainrule.registry import find, names
+from chainrule.recipe.recipe import described, load_recipe
+from chainrule.recipe.registry import find, names
 from chainrule.runs import LoadedRun, load
 from chainrule.text.corpora import open_corpus
+from chainrule.verbs.train import finish
 
 LINES = ["the cat sat on the mat", "the dog sat on the cat", "a cat and a dog", "the mat sat", "naïve café — ☕",
          "a dog and a cat and a dog and a cat", "on the mat the cat sat on", "dog dog dog dog"]

@@ -11,7 +11,7 @@ from safetensors.torch import load, save
 from torch import nn
 
 from chainrule.parts.state import Reading, detach, pick
-from chainrule.registry import build, find, kinds, names, options, summary
+from chainrule.recipe.registry import build, find, kinds, names, options, summary
 from chainrule.watching import watch
 
 torch.set_num_threads(1)

@@ -9,7 +9,7 @@ from chainrule.counting.count import count
 from chainrule.counting.estimate import Marks, estimate
 from chainrule.counting.model import NGram
 from chainrule.counting.scratch import Scratch
-from chainrule.registry import build, names
+from chainrule.recipe.registry import build, names
 
 UNKNOWN, START, END, SIZE = 0, 1, 2, 7
 METHODS = names("counting/smoothing")

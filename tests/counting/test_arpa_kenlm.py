@@ -14,9 +14,9 @@ from chainrule.counting.entropy_pruning import prune_by_entropy
 from chainrule.counting.estimate import Marks, estimate
 from chainrule.counting.model import NGram
 from chainrule.counting.scratch import Scratch
-from chainrule.exchange import export
-from chainrule.jobs import train
-from chainrule.registry import build
+from chainrule.recipe.registry import build
+from chainrule.verbs.export import export
+from chainrule.verbs.train import train
 
 PTB = Path(__file__).parents[3] / "shared" / "data" / "ptb"
 UNKNOWN, START, END, SIZE, ORDER = 0, 1, 2, 307, 4

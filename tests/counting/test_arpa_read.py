@@ -21,7 +21,7 @@ from chainrule.counting.model import NGram
 from chainrule.counting.scratch import Scratch
 from chainrule.errors import DataError
 from chainrule.kernels.arpa_read import FastParser
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 
 UNKNOWN, START, END, SIZE = 0, 1, 2, 101
 WORDS = ["<unk>", "<s>", "</s>", *(f"w{'é' * (i % 3)}{i}" for i in range(3, SIZE))]

@@ -12,7 +12,7 @@ from chainrule.counting.model import NGram
 from chainrule.counting.scratch import Scratch
 from chainrule.counting.suffixes import spelled
 from chainrule.errors import OptionError
-from chainrule.registry import build, names
+from chainrule.recipe.registry import build, names
 
 UNKNOWN, START, END, SIZE = 0, 1, 2, 9
 

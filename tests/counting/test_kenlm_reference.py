@@ -11,7 +11,7 @@ from chainrule.counting.estimate import Marks, estimate
 from chainrule.counting.query import score_stream_plainly
 from chainrule.counting.scratch import Scratch
 from chainrule.counting.suffixes import spelled
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 
 FOLDER = Path(__file__).parents[3] / "shared" / "reference" / "kenlm"
 UNKNOWN, START, END = 0, 1, 2

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from chainrule.counting.mixture import Mixture
-from chainrule.exchange import export
-from chainrule.jobs import train
-from chainrule.registry import names
+from chainrule.recipe.registry import names
 from chainrule.runs import load
+from chainrule.verbs.export import export
+from chainrule.verbs.train import train
 from chainrule.watching import watch
 
 TEXT = "the cat sat on the mat\nthe dog sat on the log\na cat and a dog sat\nthe mat and the log\n"

@@ -10,7 +10,7 @@ from chainrule.counting.query import score_stream_plainly
 from chainrule.counting.scratch import Scratch
 from chainrule.counting.table import Table
 from chainrule.kernels.query import BLOCK, PIECE, score_stream
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 
 START, END, SIZE = 1, 2, 41
 

@@ -11,7 +11,7 @@ from chainrule.counting.estimate import Marks, estimate
 from chainrule.counting.model import NGram
 from chainrule.counting.scratch import Scratch
 from chainrule.errors import OptionError
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 
 UNKNOWN, START, END, SIZE = 0, 1, 2, 1009
 WORDS = [w for w in range(SIZE) if w != START]  # what can be predicted

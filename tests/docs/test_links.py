@@ -8,8 +8,8 @@ from documents import DOCUMENTS, FENCE, ROOT, blocks
 
 import chainrule
 from chainrule.cli.app import verbs
-from chainrule.recipe import load_recipe, shipped
-from chainrule.registry import kinds, names
+from chainrule.recipe.recipe import load_recipe, shipped
+from chainrule.recipe.registry import kinds, names
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 TEXTS = {path: path.read_text(encoding="utf-8") for path in DOCUMENTS}

@@ -6,7 +6,7 @@ import pytest
 from chainrule.engine import Parameter
 from chainrule.engine.modules.linear import Linear
 from chainrule.kernels.engine_products import outer
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 
 
 @pytest.mark.parametrize("name", ["sgd", "adam", "adamw"])

@@ -5,7 +5,7 @@ import pytest
 
 from chainrule.engine import Composite, Module, Parameter, Tensor, gradcheck, untaped
 from chainrule.errors import OptionError, UsageError
-from chainrule.registry import find
+from chainrule.recipe.registry import find
 
 
 def module(name, *args, **options):

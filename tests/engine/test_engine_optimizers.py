@@ -7,7 +7,7 @@ from chainrule.engine import Parameter
 from chainrule.engine.batches import minibatches
 from chainrule.engine.clipping import clip_norm, clip_value, norm
 from chainrule.errors import UsageError
-from chainrule.registry import build, find, names
+from chainrule.recipe.registry import build, find, names
 
 SHAPES = [(3, 5), (5,), (2, 3, 2)]
 THEIRS = {

@@ -7,7 +7,7 @@ import pytest
 
 from chainrule.engine import Tensor, graph
 from chainrule.engine.classics import neuron, product
-from chainrule.registry import find, names
+from chainrule.recipe.registry import find, names
 
 
 def numbers(picture):

@@ -5,7 +5,7 @@ import pytest
 
 from chainrule.engine import Tensor, gradcheck, scatter
 from chainrule.errors import UsageError
-from chainrule.registry import find
+from chainrule.recipe.registry import find
 
 RANDOM = np.random.default_rng(5)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from chainrule.engine import Tensor, scatter
-from chainrule.registry import find, names
+from chainrule.recipe.registry import find, names
 
 torch = pytest.importorskip("torch")
 from torch_equivalents import EQUIVALENTS  # noqa: E402  (it needs torch)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from chainrule.engine import Composite, Tensor, gradcheck, scatter
-from chainrule.registry import find, names
+from chainrule.recipe.registry import find, names
 
 MODULES = names("engine/modules")
 

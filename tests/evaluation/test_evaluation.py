@@ -12,7 +12,7 @@ from chainrule.errors import UsageError
 from chainrule.evaluation.by_order import by_order
 from chainrule.evaluation.evaluate import evaluate
 from chainrule.evaluation.totals import block_bytes, block_totals, unit_totals
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 from chainrule.text.corpora import open_corpus
 from chainrule.text.encoded import fit_and_encode
 from chainrule.text.options import TextOptions

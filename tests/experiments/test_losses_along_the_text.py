@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from chainrule.experiments.losses import Losses, document_places, places, units
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 from chainrule.text.corpora import open_corpus
 from chainrule.text.encoded import encode, fit_and_encode
 from chainrule.text.options import TextOptions

@@ -9,8 +9,8 @@ from chainrule.experiments.compare import compare
 from chainrule.experiments.holdout import source, texts
 from chainrule.experiments.terms import Terms
 from chainrule.experiments.trial import _train, learns_from_validation
-from chainrule.recipe import load_recipe
-from chainrule.registry import find, names
+from chainrule.recipe.recipe import load_recipe
+from chainrule.recipe.registry import find, names
 from chainrule.runs import load
 from chainrule.text.corpora import open_corpus
 from chainrule.text.options import TextOptions

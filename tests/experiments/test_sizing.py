@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 from chainrule.experiments.sizing import is_scalable, width_for  # noqa: E402
 from chainrule.families.neural import shape_of  # noqa: E402
 from chainrule.models.stack import Stack  # noqa: E402
-from chainrule.recipe import load_recipe  # noqa: E402
+from chainrule.recipe.recipe import load_recipe  # noqa: E402
 
 
 @pytest.mark.parametrize("name", ["lstm", "transformer", "gated-conv"])

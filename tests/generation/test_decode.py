@@ -8,7 +8,7 @@ from toys import History, random_bigram
 
 from chainrule.errors import ChainruleError, UsageError
 from chainrule.generation.decode import Marks, decode, speakable
-from chainrule.registry import build, names
+from chainrule.recipe.registry import build, names
 
 MARKS = Marks(start=1, end=2, unknown=0)
 

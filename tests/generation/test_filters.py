@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chainrule.errors import UsageError
-from chainrule.registry import build, names
+from chainrule.recipe.registry import build, names
 
 READ = [()] * 3
 

@@ -125,7 +125,7 @@ import sys
 sys.modules["torch"] = sys.modules["numba"] = None
 from toys import History, Words
 from chainrule.generation.generate import generate
-from chainrule.registry import names
+from chainrule.recipe.registry import names
 words = Words("the cat sat".split())
 for strategy in names("generation/strategies"):
     print(generate(History(6), words, "the cat", strategy=strategy, filters=names("generation/filters"))[0].reason)

@@ -12,7 +12,7 @@ from chainrule.errors import UsageError
 from chainrule.generation.decode import Marks, decode
 from chainrule.generation.draft import Draft
 from chainrule.generation.strategies.sample import Sample, invert
-from chainrule.registry import build, names
+from chainrule.recipe.registry import build, names
 
 MARKS = Marks(start=1, end=2, unknown=0)
 NOTHING = np.zeros((1, 0), dtype=np.int32)

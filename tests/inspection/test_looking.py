@@ -9,10 +9,10 @@ import chainrule.inspection.attention as attention
 from chainrule.errors import DataError, OptionError
 from chainrule.inspection.inside import models_in
 from chainrule.inspection.looking import look
-from chainrule.jobs import train
-from chainrule.plain import plain_json
 from chainrule.runs import load
+from chainrule.storage.json_text import json_text
 from chainrule.text.corpora import open_corpus
+from chainrule.verbs.train import train
 
 TEXT = "the cat sat on the mat\nthe dog sat on the log\na cat and a dog sat\nthe mat and the log\n"
 READ = "the cat\nthe dog sat on a bird\nand the mat\n"
@@ -106,7 +106,7 @@ def test_a_neural_model_shows_whatever_it_has(kind, folder):
     run, found = looked(folder, kind)
     model, = found["models"]
     assert set(model) - {"name", "said"} == sections
-    assert not plain_json(found).count("NaN") and len(model["layers"]["names"]) == len(run.model.stack.letters) + 1
+    assert not json_text(found).count("NaN") and len(model["layers"]["names"]) == len(run.model.stack.letters) + 1
     for measure in ("cosine", "cka", "unbiased_cka"):
         np.testing.assert_allclose(np.diagonal(model["layers"][measure]), 1, atol=1e-3)
     assert len(model["neighbors"]) == len({each["id"] for each in found["tokens"]})

@@ -7,7 +7,7 @@ from torch import nn
 
 from chainrule.inspection.positions import FIXED, MEASURES, fixed, side_by_side
 from chainrule.models.stack import Shape, Stack
-from chainrule.registry import names
+from chainrule.recipe.registry import names
 
 
 def made(position, heads=3):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from chainrule.inspection.surprisal import along, expected
-from chainrule.jobs import train
-from chainrule.registry import names
+from chainrule.recipe.registry import names
 from chainrule.runs import load
+from chainrule.verbs.train import train
 
 TEXT = "the cat sat on the mat\nthe dog sat on the log\na cat and a dog sat\nthe mat and the log\n"
 UNSEEN = "a bird sat on the cat"

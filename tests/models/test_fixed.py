@@ -9,7 +9,7 @@ from chainrule.models import fixed
 from chainrule.models.fixed import FixedSteps, FixedWriter, Held
 from chainrule.models.language import NeuralLanguageModel
 from chainrule.models.stack import Shape, Stack
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 
 START, END, PROMPTS = 0, 1, np.array([[3, 5, 2], [7, 4, 4], [6, 6, 6]])
 SENTENCES = [("(sf)*2", "rotary"), ("(sf)*2", "learned"), ("(sf)*2", "alibi"), ("(rsf)*2", "none"), ("cfw", "none")]

@@ -7,7 +7,7 @@ from chainrule.models.language import NeuralLanguageModel
 from chainrule.models.stack import Shape, Stack
 from chainrule.parts.state import Reading
 from chainrule.protocols import LanguageModel
-from chainrule.registry import names
+from chainrule.recipe.registry import names
 from chainrule.watching import watch
 
 torch.set_num_threads(1)

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from chainrule.models.stack import Shape, Stack
-from chainrule.registry import names
+from chainrule.recipe.registry import names
 from chainrule.watching import watch
 
 IDS = torch.arange(14).reshape(2, 7)

@@ -10,7 +10,7 @@ from chainrule.models import writing  # noqa: E402
 from chainrule.models.engine_language import EngineLanguageModel  # noqa: E402
 from chainrule.models.language import NeuralLanguageModel  # noqa: E402
 from chainrule.models.stack import Shape, Stack  # noqa: E402
-from chainrule.registry import build  # noqa: E402
+from chainrule.recipe.registry import build  # noqa: E402
 
 SHAPES = {
     "transformer": {"pattern": "(sf)*2"},

@@ -10,7 +10,7 @@ from chainrule.generation.decode import Marks, decode  # noqa: E402
 from chainrule.models.fixed import FixedWriter, Held  # noqa: E402
 from chainrule.models.language import NeuralLanguageModel  # noqa: E402
 from chainrule.models.stack import Shape, Stack  # noqa: E402
-from chainrule.registry import build  # noqa: E402
+from chainrule.recipe.registry import build  # noqa: E402
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")]
 SENTENCES = [("(sf)*2", "rotary"), ("(sf)*2", "learned"), ("(sf)*2", "alibi"), ("(rsf)*2", "none"), ("cfw", "none")]

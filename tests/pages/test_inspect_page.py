@@ -8,11 +8,11 @@ import sys
 import pytest
 
 from chainrule.inspection.looking import look as look_inside
-from chainrule.jobs import train
 from chainrule.pages.page import write_page
-from chainrule.plain import plain_json
 from chainrule.runs import load
+from chainrule.storage.json_text import json_text
 from chainrule.text.corpora import open_corpus
+from chainrule.verbs.train import train
 
 EVIL = "<img src=x onerror='window.hacked=1'>"
 TEXT = "the cat sat on the mat\nthe dog sat on the log\na cat and a dog sat\nthe mat and the log\n"
@@ -54,7 +54,7 @@ def written(folder, name):
     """The page of a run, and the data that it shows."""
     found = look_inside(load(folder / name), open_corpus(folder / "read.txt"))
     write_page(folder / f"{name}.html", view="inspect", title=f"{name} reads", data=found)
-    return folder / f"{name}.html", json.loads(plain_json(found))
+    return folder / f"{name}.html", json.loads(json_text(found))
 
 
 def test_tokens_are_colored_by_surprisal_and_the_pointer_shows_what_was_expected(look, folder):

@@ -10,7 +10,7 @@ import torch
 
 from chainrule.models.language import NeuralLanguageModel
 from chainrule.models.stack import Shape, Stack
-from chainrule.registry import build, names, summary
+from chainrule.recipe.registry import build, names, summary
 
 torch.set_num_threads(1)
 TESTS = Path(__file__).parents[1]
@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from chainrule.parts.linear import Linear
 from chainrule.parts.state import Reading
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.watching import note
 
 

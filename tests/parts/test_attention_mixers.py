@@ -5,7 +5,7 @@ import torch
 
 from chainrule.errors import OptionError, UsageError
 from chainrule.parts.state import Reading
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 from chainrule.watching import watch
 
 torch.set_num_threads(1)

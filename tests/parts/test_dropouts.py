@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 from chainrule.errors import OptionError
 from chainrule.models.stack import Shape, Stack
-from chainrule.registry import build, names
+from chainrule.recipe.registry import build, names
 
 torch.set_num_threads(1)
 B, T, D, V = 3, 7, 8, 11

@@ -6,7 +6,7 @@ from torch import nn
 
 from chainrule.errors import OptionError
 from chainrule.parts.state import Reading
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 from chainrule.watching import watch
 
 torch.set_num_threads(1)

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from chainrule.errors import OptionError
-from chainrule.problems import Problems
-from chainrule.registry import build
+from chainrule.recipe.problems import Problems
+from chainrule.recipe.registry import build
 
 torch.set_num_threads(1)
 B, T, D, F = 2, 3, 5, 7

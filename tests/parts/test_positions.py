@@ -9,7 +9,7 @@ from chainrule.errors import OptionError
 from chainrule.models.stack import Shape
 from chainrule.parts.positions.alibi import slopes
 from chainrule.parts.positions.relative_bias import bucket
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 
 torch.set_num_threads(1)
 B, T, D, H, E = 2, 7, 10, 3, 6

@@ -4,7 +4,7 @@ import itertools
 import sys
 from pathlib import Path
 
-from chainrule.cli.exits import guarded
+from chainrule.cli.terminal.exits import guarded
 from chainrule.storage import open_run, write_run
 
 

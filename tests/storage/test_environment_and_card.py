@@ -7,10 +7,10 @@ import socket
 import pytest
 
 from chainrule import __version__
-from chainrule.registry import find
+from chainrule.recipe.registry import find
+from chainrule.recipe.strict_yaml import load_yaml
 from chainrule.storage.card import kind_of, model_card
 from chainrule.storage.environment import environment, installed
-from chainrule.strict_yaml import load_yaml
 
 RECIPE = {"family": "ngram", "description": "Words, five at a time", "tokenizer": {"name": "words"}}
 

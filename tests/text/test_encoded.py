@@ -12,7 +12,7 @@ import pytest
 from texts import corpus_of, measured
 
 from chainrule.errors import DataError, StorageError
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 from chainrule.text import cache
 from chainrule.text.corpora import open_corpus
 from chainrule.text.encoded import encode, fit_and_encode

@@ -3,7 +3,7 @@
 import pytest
 from texts import corpus_of
 
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 from chainrule.text.encoded import fit_and_encode
 from chainrule.text.options import TextOptions
 from chainrule.text.tokenizers.plain_words import plain

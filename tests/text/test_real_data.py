@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from texts import measured
 
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 from chainrule.text.corpora import open_corpus
 from chainrule.text.encoded import encode, fit_and_encode
 from chainrule.text.options import TextOptions

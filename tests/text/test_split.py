@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from texts import corpus_of, text_of
 
 from chainrule.errors import DataError, OptionError
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 from chainrule.text.corpora import open_corpus
 from chainrule.text.encoded import encode
 from chainrule.text.options import TextOptions

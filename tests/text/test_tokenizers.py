@@ -13,7 +13,7 @@ from texts import corpus_of, lines_by_hand
 
 from chainrule import protocols
 from chainrule.errors import OptionError, StorageError
-from chainrule.registry import build, names
+from chainrule.recipe.registry import build, names
 from chainrule.text.encoded import encode, fit_and_encode
 from chainrule.text.options import TextOptions
 from chainrule.text.tokenizer import load_tokenizer

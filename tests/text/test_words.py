@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from texts import corpus_of, lines_by_hand
 
 from chainrule.errors import DataError, OptionError
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 from chainrule.text.encoded import encode, fit_and_encode
 from chainrule.text.options import TextOptions
 from chainrule.text.units import stretches

@@ -39,7 +39,7 @@ def lines_by_hand(text: str, keep_blank: bool = False) -> list[str]:
 
 MEASURE = """
 import sys, time
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 from chainrule.text.corpora import open_corpus
 from chainrule.text.encoded import fit_and_encode
 from chainrule.text.options import TextOptions

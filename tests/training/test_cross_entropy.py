@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 from chainrule.tasks.cross_entropy import IGNORED, cross_entropy
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from chainrule.errors import OptionError
-from chainrule.registry import build, names
+from chainrule.recipe.registry import build, names
 
 RATES = (0.1, 0.05, 0.2, 0.1)
 

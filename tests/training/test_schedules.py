@@ -5,7 +5,7 @@ import math
 import pytest
 
 from chainrule.errors import OptionError
-from chainrule.registry import build, names
+from chainrule.recipe.registry import build, names
 
 VALUES = [
     ({"name": "constant"}, {0: 1, 0.3: 1, 1: 1}),

@@ -5,7 +5,7 @@ import pytest
 
 import chainrule
 from chainrule.errors import ChainruleError
-from chainrule.exchange import import_model
+from chainrule.verbs.import_ import import_model
 
 ROW = np.array([1, 2], "<f4").tobytes()
 NAN = np.array([1, np.nan], "<f4").tobytes()

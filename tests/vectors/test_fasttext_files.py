@@ -7,8 +7,9 @@ import pytest
 
 import chainrule
 from chainrule.errors import ChainruleError
-from chainrule.exchange import export, import_model
 from chainrule.vectors.files.fasttext_read import read_fasttext
+from chainrule.verbs.export import export
+from chainrule.verbs.import_ import import_model
 
 UNSEEN = ["karo", "unsäglich", "zzz", "</s", "kakakaro"]
 SMALL = {"dim": 9, "minn": 2, "maxn": 4, "bucket": 500, "epoch": 1, "thread": 1, "minCount": 2, "verbose": 0}

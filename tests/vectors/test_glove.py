@@ -134,7 +134,7 @@ MANY_PAIRS = """
 import json, resource, sys
 from pathlib import Path
 import numpy as np
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 from chainrule.vectors.plan import Plan
 from chainrule.vectors.text import listed, numbered
 

@@ -9,7 +9,7 @@ from small_text import small_text
 
 from chainrule.counting.scratch import Scratch
 from chainrule.errors import OptionError
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 from chainrule.vectors import cooccurrence
 from chainrule.vectors.cooccurrence import cells_for, count_pairs, count_plainly, distance_weights
 from chainrule.vectors.factorized import truncated_svd

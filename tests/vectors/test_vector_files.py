@@ -7,10 +7,11 @@ import pytest
 
 import chainrule
 from chainrule.errors import UsageError
-from chainrule.exchange import export, import_model
 from chainrule.formats._word_vectors import import_table
 from chainrule.vectors.files import read_text, write_text
 from chainrule.vectors.files.table import Table
+from chainrule.verbs.export import export
+from chainrule.verbs.import_ import import_model
 
 WORDS = ["the", "</s>", "naïve", "<unk>", "日本", "x" * 300, "\u00a0", "<s>"]
 FORMATS = ["word2vec", "word2vec_binary", "glove", "fasttext"]

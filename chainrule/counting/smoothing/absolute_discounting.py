@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from chainrule.counting.smoothing._single_discount import SingleDiscount
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

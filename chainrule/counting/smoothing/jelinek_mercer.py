@@ -9,7 +9,7 @@ import numpy as np
 from chainrule.counting.smoothing._interpolation import BUCKETS, NEVER, HeldOut, bucket_of
 from chainrule.counting.smoothing._method import Evidence, Group
 from chainrule.errors import OptionError
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

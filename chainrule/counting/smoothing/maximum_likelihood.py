@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from chainrule.counting.smoothing._method import Evidence, Group
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

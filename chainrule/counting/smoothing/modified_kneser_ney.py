@@ -8,7 +8,7 @@ import numpy as np
 
 from chainrule.counting.smoothing._method import Evidence, Group, named_orders
 from chainrule.errors import OptionError
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 FALLBACK = (0.0, 0.5, 1.0, 1.5)
 

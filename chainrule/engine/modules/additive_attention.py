@@ -9,7 +9,7 @@ import numpy as np
 from chainrule.engine.module import Module
 from chainrule.engine.modules._attention import check, score_gradient, weights
 from chainrule.engine.tensor import Array, Parameter
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

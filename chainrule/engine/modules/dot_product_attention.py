@@ -11,7 +11,7 @@ from chainrule.engine.module import Module
 from chainrule.engine.modules._attention import causal, check, score_gradient, weights
 from chainrule.engine.tensor import Array
 from chainrule.errors import UsageError
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.watching import note
 
 

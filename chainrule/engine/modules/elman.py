@@ -7,7 +7,7 @@ import numpy as np
 from chainrule.engine.modules._recurrent import Sequence
 from chainrule.engine.modules.elman_cell import ElmanKind
 from chainrule.engine.tensor import Array
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

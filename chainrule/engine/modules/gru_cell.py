@@ -7,7 +7,7 @@ import numpy as np
 from chainrule.engine.modules._gate import sigmoid
 from chainrule.engine.modules._recurrent import Cell, Kind, States
 from chainrule.engine.tensor import Array
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 class GRUKind(Kind):

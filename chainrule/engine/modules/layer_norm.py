@@ -7,7 +7,7 @@ import numpy as np
 from chainrule.engine.module import Module
 from chainrule.engine.tensor import Array, Parameter
 from chainrule.errors import OptionError, UsageError
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

@@ -8,7 +8,7 @@ from chainrule.engine.module import Composite
 from chainrule.engine.modules.linear import Linear
 from chainrule.engine.tensor import Array, Tensor
 from chainrule.errors import OptionError, did_you_mean
-from chainrule.registry import find, part
+from chainrule.recipe.registry import find, part
 
 ACTIVATIONS = ("gelu", "gelu_tanh", "relu", "sigmoid", "silu", "tanh")
 

@@ -9,7 +9,7 @@ from chainrule.engine.modules.linear import Linear
 from chainrule.engine.modules.self_attention import SelfAttention
 from chainrule.engine.tensor import Array, Tensor
 from chainrule.errors import OptionError
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

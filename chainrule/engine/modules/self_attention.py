@@ -12,7 +12,7 @@ from chainrule.engine.modules._attention import causal, score_gradient, weights
 from chainrule.engine.modules.rotary import angles, turned
 from chainrule.engine.tensor import Array
 from chainrule.errors import OptionError, UsageError
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.watching import note
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from chainrule.engine.module import Module
 from chainrule.engine.tensor import Array
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

@@ -8,7 +8,7 @@ from chainrule.engine.module import Module
 from chainrule.engine.modules._gate import sigmoid
 from chainrule.engine.tensor import Array
 from chainrule.errors import UsageError
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

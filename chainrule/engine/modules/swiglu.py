@@ -8,7 +8,7 @@ from chainrule.engine.module import Composite
 from chainrule.engine.modules.linear import Linear
 from chainrule.engine.modules.silu_gate import SiLUGate
 from chainrule.engine.tensor import Array, Tensor
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

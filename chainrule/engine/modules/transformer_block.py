@@ -14,7 +14,7 @@ from chainrule.engine.modules.multi_head_attention import MultiHeadAttention
 from chainrule.engine.modules.rms_norm import RMSNorm
 from chainrule.engine.modules.swiglu import SwiGLU
 from chainrule.engine.tensor import Array, Tensor
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

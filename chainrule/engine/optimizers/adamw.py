@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from chainrule.engine.optimizers._optimizer import checked
 from chainrule.engine.optimizers.adam import Adam
 from chainrule.engine.tensor import Array, Parameter
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

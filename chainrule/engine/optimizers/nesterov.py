@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from chainrule.engine.optimizers._optimizer import Optimizer, checked
 from chainrule.engine.tensor import Array, Parameter
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

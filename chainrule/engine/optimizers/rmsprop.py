@@ -8,7 +8,7 @@ import numpy as np
 
 from chainrule.engine.optimizers._optimizer import Optimizer, checked
 from chainrule.engine.tensor import Array, Parameter
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

@@ -10,7 +10,7 @@ import numpy as np
 from chainrule.arrays import namespace
 from chainrule.errors import OptionError
 from chainrule.protocols import Array
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

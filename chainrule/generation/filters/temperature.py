@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from chainrule.errors import OptionError
 from chainrule.protocols import Array
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

@@ -8,7 +8,7 @@ from chainrule.arrays import namespace
 from chainrule.errors import OptionError
 from chainrule.generation.ranking import keep, largest
 from chainrule.protocols import Array
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

@@ -9,7 +9,7 @@ from chainrule.errors import OptionError
 from chainrule.generation.draft import Draft, set_apart
 from chainrule.generation.ranking import keep, largest
 from chainrule.protocols import Array
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from chainrule.arrays import namespace, to_numpy
 from chainrule.generation.draft import Draft, set_apart
 from chainrule.protocols import Array
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

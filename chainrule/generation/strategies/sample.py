@@ -12,7 +12,7 @@ from chainrule.arrays import namespace, to_numpy
 from chainrule.errors import OptionError
 from chainrule.generation.draft import Draft, set_apart
 from chainrule.protocols import Array
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 AT_ONCE, AT_HAND = 64, 4096  # positions drawn together, as making a generator takes longer; stretches remembered
 

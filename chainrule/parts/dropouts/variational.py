@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.errors import OptionError
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

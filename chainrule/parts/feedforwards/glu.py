@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from chainrule.parts.feedforwards._gated import Gated
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from chainrule.errors import OptionError, did_you_mean
 from chainrule.parts.linear import Linear
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu, "gelu": F.gelu, "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "silu": F.silu,

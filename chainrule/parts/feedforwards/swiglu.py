@@ -4,7 +4,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from chainrule.parts.feedforwards._gated import Gated
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

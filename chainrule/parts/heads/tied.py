@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

@@ -13,7 +13,7 @@ from chainrule.errors import OptionError
 from chainrule.parts.linear import Linear
 from chainrule.parts.mixers._dot_product import attend, hide, split_heads
 from chainrule.parts.state import Reading
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @dataclass(frozen=True)

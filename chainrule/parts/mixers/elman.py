@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from chainrule.errors import OptionError
 from chainrule.parts.mixers._recurrent import Cell, Hidden, Recurrent, goes_by_steps, spread_uniformly
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 Beginning = Literal["orthogonal", "uniform", "identity"]
 

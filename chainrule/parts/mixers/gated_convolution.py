@@ -9,7 +9,7 @@ from chainrule.errors import OptionError
 from chainrule.parts.linear import Linear
 from chainrule.parts.mixers._nearby import Last, nearby
 from chainrule.parts.state import Reading
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.watching import note, watched
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.parts.mixers._recurrent import Cell, Recurrent, goes_by_steps, spread_uniformly
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @dataclass(frozen=True)

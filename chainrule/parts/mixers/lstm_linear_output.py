@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from chainrule.parts.mixers._recurrent import Cell, Recurrent
 from chainrule.parts.mixers.lstm import LSTMState, gates
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

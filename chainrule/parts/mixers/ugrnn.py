@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.parts.mixers._recurrent import Cell, Hidden, Recurrent
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from chainrule.parts.positions._position import Position
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

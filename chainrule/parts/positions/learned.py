@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from chainrule.parts.positions._position import Position
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

@@ -1,7 +1,7 @@
 """No positions: for models that know time by themselves."""
 
 from chainrule.parts.positions._position import Position
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from chainrule.errors import OptionError
 from chainrule.parts.positions._position import Position
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

@@ -4,7 +4,7 @@ from torch import Tensor
 
 from chainrule.parts.positions._position import Position
 from chainrule.parts.positions._waves import waves
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

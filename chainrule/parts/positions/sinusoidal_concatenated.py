@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from chainrule.parts.positions._position import Position
 from chainrule.parts.positions._waves import waves
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 
 
 @part

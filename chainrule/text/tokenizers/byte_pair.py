@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
 from chainrule.text.tokenizers._layout import START_STOP, byte_spellings

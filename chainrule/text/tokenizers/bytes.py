@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
 from chainrule.text.tokenizer import Tokenizer

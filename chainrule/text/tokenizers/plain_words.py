@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.text.tokenizer import Tokenizer
 from chainrule.text.tokenizers.words import Counted, WordTokenizer
 from chainrule.text.units import END

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from chainrule.errors import DataError
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
 from chainrule.text.tokenizer import Tokenizer

@@ -2,7 +2,7 @@
 
 import torch
 
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.training.optimizers._groups import Named, check_rate, fused, groups
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import torch
 
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.training.optimizers._groups import Named, check_rate, fused, groups
 
 NOT_HIDDEN = {"embedding", "head", "position"}

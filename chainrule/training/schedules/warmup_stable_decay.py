@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.training.schedules._schedule import check_share, warmed
 
 

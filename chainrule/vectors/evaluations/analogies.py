@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from chainrule.errors import DataError
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.vectors.evaluations._evaluation import numbered_lines, row_of
 from chainrule.vectors.store import Vectors
 

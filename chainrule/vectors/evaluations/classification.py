@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from chainrule.errors import DataError
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.vectors.evaluations._labeled import Labeled, files_of, looks_labeled, read_labeled
 from chainrule.vectors.evaluations._texts import Means
 from chainrule.vectors.logistic import Logistic, fit

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from chainrule.errors import OptionError
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.vectors.methods._method import Learned, Tensors
 from chainrule.vectors.methods._windows import (
     FOR_CBOW,

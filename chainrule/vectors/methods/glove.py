@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from chainrule.errors import OptionError
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.vectors.cooccurrence import count_pairs, distance_weights, most_events
 from chainrule.vectors.methods._method import Learned, Tensors
 from chainrule.vectors.plan import Plan, Progress, padded, small_random

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from chainrule.errors import UsageError
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.vectors.methods._method import Learned, Tensors
 from chainrule.vectors.plan import Plan
 from chainrule.vectors.text import Source, Text

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from chainrule.errors import DataError, OptionError
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.text.tokenizers.words import Words
 from chainrule.vectors.edges import Graph, read_graph
 from chainrule.vectors.methods._windows import WindowMethod, objective_of

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from chainrule.errors import OptionError
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.vectors.cooccurrence import Pairs, count_pairs, distance_weights, most_events
 from chainrule.vectors.factorized import Sparse, truncated_svd
 from chainrule.vectors.methods._method import Learned, Tensors

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from chainrule.registry import part
+from chainrule.recipe.registry import part
 from chainrule.vectors.methods._windows import WindowMethod, objective_of
 
 

@@ -7,7 +7,7 @@ import torch
 
 from chainrule.models.cost.memory import activations, decoding_memory, kept_bytes, training_memory
 from chainrule.models.stack import Shape, Stack
-from chainrule.registry import build
+from chainrule.recipe.registry import build
 
 V = 101
 SHAPES = {

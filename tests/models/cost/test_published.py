@@ -5,7 +5,7 @@ import pytest
 from chainrule.families.neural import shape_of
 from chainrule.models.cost.counting import counted, parameters
 from chainrule.models.cost.sizes import run_cost
-from chainrule.recipe import load_recipe
+from chainrule.recipe.recipe import load_recipe
 
 # Brown et al. 2020, arXiv:2005.14165: n_params of table 2.1 in millions; then of table D.1 the parameters in millions
 # and the total training compute in petaflop/s-days, for 300 billion tokens. Table 2.1 prints two widths that do not

@@ -11,17 +11,17 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from chainrule.errors import UsageError, did_you_mean
-from chainrule.overrides import apply_overrides, parse_overrides
-from chainrule.problems import Path as Place
-from chainrule.problems import Problem, Problems
-from chainrule.recipe_problems import problems_of
-from chainrule.registry import called, find, names
-from chainrule.schema import PartOf as PartOf
-from chainrule.schema import Size as Size
-from chainrule.strict_yaml import dump_yaml, load_with_lines, load_yaml
+from chainrule.recipe.overrides import apply_overrides, parse_overrides
+from chainrule.recipe.problems import Path as Place
+from chainrule.recipe.problems import Problem, Problems
+from chainrule.recipe.registry import called, find, names
+from chainrule.recipe.schema import PartOf as PartOf
+from chainrule.recipe.schema import Size as Size
+from chainrule.recipe.strict_yaml import dump_yaml, load_with_lines, load_yaml
+from chainrule.recipe.validation import problems_of
 from chainrule.text.options import TextOptions
 
-SHIPPED = Path(__file__).parent / "recipes"
+SHIPPED = Path(__file__).parents[1] / "recipes"
 RECIPE = "recipe.yaml"  # in a run folder
 
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from chainrule.plain import plain_json
+from chainrule.storage.json_text import json_text
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object; all else goes to standard error.")]
 QUIET_SECONDS = 10.0  # between two plain progress lines
@@ -23,7 +23,7 @@ QUIET_SECONDS = 10.0  # between two plain progress lines
 def emit(data: Mapping[str, Any], json: bool, human: Callable[[Any], None]) -> None:
     """Prints the result: as exactly one JSON object, or by calling `human(data)`. NaN and infinities become null."""
     if json:
-        print(plain_json(data))
+        print(json_text(data))
     else:
         human(data)
 

@@ -8,19 +8,19 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def plain_json(value: Any, indent: int | None = None) -> str:
-    """One JSON text; see `plain`."""
-    return json.dumps(plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
+def json_text(value: Any, indent: int | None = None) -> str:
+    """One JSON text; see `json_value`."""
+    return json.dumps(json_value(value), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """What JSON can say: NumPy values become Python's, tuples and sets lists, paths text, NaN and infinities None."""
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in (sorted(value) if isinstance(value, set | frozenset) else value)]
+        return [json_value(item) for item in (sorted(value) if isinstance(value, set | frozenset) else value)]
     if isinstance(value, str | bool | int | None):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    return plain(value.tolist()) if hasattr(value, "tolist") else str(value)
+    return json_value(value.tolist()) if hasattr(value, "tolist") else str(value)

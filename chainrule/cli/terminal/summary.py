@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from chainrule.cli.units import scaled_bytes, scaled_flops, spoken_seconds
+from chainrule.cli.terminal.units import scaled_bytes, scaled_flops, spoken_seconds
 
 STEPPED = {"parameters", "steps", "epochs", "tokens", "flops", "skipped_steps", "tokens_per_second", "peak_memory",
            "training", "best", "last", "kept", "seconds", "valid", "advice"}  # the keys that `stepped` says all about

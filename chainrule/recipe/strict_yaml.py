@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from chainrule.errors import UsageError
-from chainrule.problems import Path
+from chainrule.recipe.problems import Path
 
 INTEGER = re.compile(r"[-+]?[0-9]+$|0x[0-9a-fA-F]+$|0o[0-7]+$")
 FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$|[-+]?\.(inf|Inf|INF)$|\.(nan|NaN|NAN)$")

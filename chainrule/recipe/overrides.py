@@ -9,10 +9,10 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from chainrule.errors import UsageError, did_you_mean
-from chainrule.problems import Path, Problem, Problems, dotted
-from chainrule.registry import names, options
-from chainrule.schema import OneOf, PartOf
-from chainrule.strict_yaml import YamlError, load_yaml
+from chainrule.recipe.problems import Path, Problem, Problems, dotted
+from chainrule.recipe.registry import names, options
+from chainrule.recipe.schema import OneOf, PartOf
+from chainrule.recipe.strict_yaml import YamlError, load_yaml
 
 Override = tuple[Path, Any]
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from chainrule.cli.console import emit, say
-from chainrule.cli.stepping import shown_steps
+from chainrule.cli.terminal.console import emit, say
+from chainrule.cli.terminal.stepping import shown_steps
 from chainrule.errors import UsageError
 
 DEFAULT = Path("map.html")

@@ -7,10 +7,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from chainrule.cli.console import emit, say, table
-from chainrule.cli.piped import as_file, named, text_as_file
+from chainrule.cli.terminal.console import emit, say, table
+from chainrule.cli.terminal.piped import as_file, named, text_as_file
 from chainrule.errors import UsageError
-from chainrule.overrides import is_override
+from chainrule.recipe.overrides import is_override
 
 MOST_ROWS = 40  # tokens in the table; --json and the page have all
 PLACES = 5  # most surprising places whose likeliest tokens are printed

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chainrule.cli.console import emit, say, table
+from chainrule.cli.terminal.console import emit, say, table
 from chainrule.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def show_gradients(what: list[str], data: str, *, distance: int, rows: int, clip
 def _measured(what: list[str], data: str, distance: int, rows: int, clip: float | None) -> dict[str, Gradients]:
     from chainrule.inspection.classroom import EXAMPLES
     from chainrule.inspection.subject import subject
-    from chainrule.overrides import with_changes
-    from chainrule.recipe import shipped
+    from chainrule.recipe.overrides import with_changes
+    from chainrule.recipe.recipe import shipped
 
     found = {}
     for name, overrides in with_changes(what):

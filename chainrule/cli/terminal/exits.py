@@ -12,8 +12,8 @@ from typing import Any
 
 import typer
 
-from chainrule.cli.console import say, speak_plainly
-from chainrule.cli.interrupts import Interrupts
+from chainrule.cli.terminal.console import say, speak_plainly
+from chainrule.cli.terminal.interrupts import Interrupts
 from chainrule.errors import ChainruleError, UsageError
 
 INTERRUPTED = 130

@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from chainrule.overrides import unknown_path
-from chainrule.problems import Path, Problem, Problems
+from chainrule.recipe.overrides import unknown_path
+from chainrule.recipe.problems import Path, Problem, Problems
 
 
 def problems_of(error: ValidationError, schema: type[BaseModel], data: Any) -> list[Problem]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from chainrule.cli import console
+from chainrule.cli.terminal import console
 
 Facts = Mapping[str, Any]  # of training: the share that is done, the loss, the speed
 log = logging.getLogger("chainrule.steps")

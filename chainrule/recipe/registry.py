@@ -13,11 +13,11 @@ from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from chainrule.errors import UsageError, did_you_mean
-from chainrule.problems import Problem, Problems, wrong
-from chainrule.signatures import MISSING, Option, declared, is_marked
+from chainrule.recipe.problems import Problem, Problems, wrong
+from chainrule.recipe.signatures import MISSING, Option, declared, is_marked
 
 PACKAGE = "chainrule"
-ROOT = Path(__file__).parent
+ROOT = Path(__file__).parents[1]
 Part = TypeVar("Part", bound=Callable[..., Any])
 
 

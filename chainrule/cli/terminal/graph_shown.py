@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chainrule.cli.console import emit, say, table
+from chainrule.cli.terminal.console import emit, say, table
 from chainrule.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def show_graph(what: list[str], text: str | None = None, *, out: Path | None, js
 def known() -> list[str]:
     """The graphs of the lecture, then an example of each module."""
     from chainrule.engine.classics import CLASSICS
-    from chainrule.registry import names
+    from chainrule.recipe.registry import names
 
     return [*CLASSICS, *names("engine/modules")]
 
@@ -53,8 +53,8 @@ def graph_of(name: str, overrides: list[str], text: str | None = None) -> Graph:
 
     from chainrule.engine import Tensor, graph
     from chainrule.engine.classics import CLASSICS
-    from chainrule.recipe import shipped
-    from chainrule.registry import find
+    from chainrule.recipe.recipe import shipped
+    from chainrule.recipe.registry import find
 
     if (Path(name) / "MANIFEST.json").exists():
         return run_graph(name, overrides, text or "pydoc")
@@ -81,8 +81,8 @@ def recipe_graph(name: str, overrides: list[str]) -> Graph:
     """The loss of a fresh model with a small vocabulary, on two rows of a few random tokens."""
     import numpy as np
 
-    from chainrule.recipe import load_recipe
-    from chainrule.typed import as_typed
+    from chainrule.recipe.error_paths import recipe_paths_in_errors
+    from chainrule.recipe.recipe import load_recipe
 
     recipe = load_recipe(name, overrides)
     if recipe.family != "engine":
@@ -90,7 +90,7 @@ def recipe_graph(name: str, overrides: list[str]) -> Graph:
                          "recipe of the family engine, such as engine-transformer.")
     from chainrule.families.engine import new_stack
 
-    with as_typed(recipe):
+    with recipe_paths_in_errors(recipe):
         stack = new_stack(recipe, TOKENS)
     ids = np.random.default_rng(recipe.seed).integers(TOKENS, size=(ROWS, 1 + LENGTH))
     stack.draw(recipe.seed, 0)
@@ -100,7 +100,7 @@ def recipe_graph(name: str, overrides: list[str]) -> Graph:
 def run_graph(name: str, overrides: list[str], text: str) -> Graph:
     """The loss of a trained model on two short stretches of a text."""
     from chainrule.inspection.subject import subject
-    from chainrule.recipe import load_recipe
+    from chainrule.recipe.recipe import load_recipe
 
     family = load_recipe(str(Path(name) / "recipe.yaml")).family
     if family != "engine":

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-PACKAGE, ROOT = "chainrule", Path(__file__).parent
+PACKAGE, ROOT = "chainrule", Path(__file__).parents[1]
 TYPES: dict[str, Any] = {"int": int, "float": float, "bool": bool, "str": str, "list": list, "tuple": tuple,
                          "dict": dict, "Any": Any, "None": None}
 Names = Mapping[str, ast.expr]

@@ -9,13 +9,13 @@ from typing import Any
 from pydantic import BaseModel
 
 from chainrule.errors import OptionError
-from chainrule.problems import Path, dotted
-from chainrule.registry import find
-from chainrule.schema import PartOf
+from chainrule.recipe.problems import Path, dotted
+from chainrule.recipe.registry import find
+from chainrule.recipe.schema import PartOf
 
 
 @contextmanager
-def as_typed(recipe: BaseModel) -> Iterator[None]:
+def recipe_paths_in_errors(recipe: BaseModel) -> Iterator[None]:
     """`Attention.heads = 3, …` from inside a part becomes `model.s.heads = 3, …`, where the recipe chose the part."""
     try:
         yield

@@ -1,0 +1,1 @@
+"""What draws on the terminal: tables, progress, exit codes, signals."""

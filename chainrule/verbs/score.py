@@ -1,0 +1,24 @@
+"""`chainrule.score`: what each line is worth to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chainrule.errors import UsageError
+from chainrule.protocols import LanguageModel
+from chainrule.runs import LoadedRun, opened
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def score(run: str | Path | LoadedRun, lines: Sequence[str]) -> np.ndarray:
+    """(lines,): ln p of each line on its own, its end mark included; millions of lines are scored on all cores."""
+    from chainrule.evaluation.score import line_log_probs
+
+    if isinstance(lines, str):
+        raise UsageError("score takes a list of lines, not one text: score(run, [line]).")
+    loaded = opened(run)
+    return line_log_probs(loaded.offering(LanguageModel, "score"), loaded.tokenizer, lines)
