@@ -34,7 +34,8 @@ from chainrule.engine.modules.softmax_cross_entropy import SoftmaxCrossEntropy  
 from chainrule.engine.modules.transformer_block import TransformerBlock  # noqa: E402
 from chainrule.engine.optimizers.adamw import AdamW  # noqa: E402
 from chainrule.engine.optimizers.sgd import SGD  # noqa: E402
-from chainrule.models.stack import Shape, Stack  # noqa: E402
+from chainrule.models.shape import Shape  # noqa: E402
+from chainrule.models.stack import Stack  # noqa: E402
 from chainrule.training.optimizers._groups import groups  # noqa: E402
 
 Step = Callable[[], float]
@@ -106,7 +107,7 @@ class TorchTransformerLM(nn.Module):
         self.stack = Stack(Shape(pattern=f"(sf)*{layers}", width=width), vocabulary)
 
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
-        return self.stack.head(self.stack(ids)[0])
+        return self.stack.head.scores(self.stack(ids)[0])
 
 
 def our_step(model: Module, optimizer: SGD | AdamW, x: np.ndarray, y: np.ndarray) -> Step:

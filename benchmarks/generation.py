@@ -17,7 +17,8 @@ import numpy as np
 import torch
 from peers import CHARACTERS, SMALL, Size, best_seconds, ours, parameters, ratios, record, transformers_gpt2
 
-from chainrule.generation.decode import Marks, decode
+from chainrule.generation.decoder import decode
+from chainrule.generation.rows import Marks
 from chainrule.models.language import NeuralLanguageModel
 from chainrule.protocols import LanguageModel
 from chainrule.recipe.registry import build

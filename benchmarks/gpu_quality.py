@@ -16,15 +16,20 @@ import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
-from chainrule.models.stack import Shape
+from chainrule.models.shape import USUAL, Shape
+from chainrule.models.stack import Stack
 from chainrule.recipe.strict_yaml import load_yaml
-from chainrule.tasks.language import Text, Vocabulary
+from chainrule.tasks._text import Text, TextRead
+from chainrule.tasks.language import Language
+from chainrule.training.callbacks import Callbacks
+from chainrule.training.from_ids import Vocabulary, train_ids
 from chainrule.training.plan import Budget, Plan
-from chainrule.training.run import Telling, language_task, train_ids
+from chainrule.training.torch_learner import TorchLearner
 
 RECIPES = Path(__file__).parents[1] / "chainrule" / "recipes"
 
@@ -44,10 +49,10 @@ def main() -> None:
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         stack, fitted = train_ids(shape, plan, text, valid, vocabulary, Path(folder) / "w",
-                                  telling=Telling(say=lambda line: print(given.recipe, line, flush=True)))
+                                  callbacks=Callbacks(say=lambda line: print(given.recipe, line, flush=True)))
     found = {"recipe": given.recipe, "set": given.set, "seconds": round(time.perf_counter() - began, 1),
-             "tokens_per_second": round(fitted.tokens_per_second), "steps": fitted.course.step,
-             "best": dict(fitted.course.best), "last": dict(fitted.course.last),
+             "tokens_per_second": round(fitted.tokens_per_second), "steps": fitted.state.step,
+             "best": dict(fitted.state.best), "last": dict(fitted.state.last),
              "parameters": sum(p.numel() for p in stack.parameters())}
     for part in ("valid", "test"):
         if part in held:
@@ -70,15 +75,24 @@ def read(recipe: str, changes: list[str]) -> tuple[Shape, Plan]:
             place[key] = {}
         place[key] = load_yaml(value, change)
     training = dict(data["training"])
-    return Shape(**data["model"]), Plan(budget=Budget(**training.pop("budget")), **training)
+    return shape(data["model"]), Plan(budget=Budget(**training.pop("budget")), **training)
 
 
-def measured(stack: torch.nn.Module, plan: Plan, text: Text, vocabulary: Vocabulary) -> dict[str, float]:
-    """Loss per token and perplexity of the whole text, with the weights that are kept."""
-    whole = replace(plan, evaluate_tokens=len(text.ids))
-    task = language_task(stack, whole, text, text, vocabulary, Telling(say=print))
-    stack.eval()
-    loss = task.evaluate(stack, next(stack.parameters()).device)["loss"]
+def shape(model: dict[str, Any]) -> Shape:
+    """A recipe's `model` section: letters are parts, and one that names none is the usual."""
+    letters = {letter: model.pop(letter) for letter in USUAL if letter in model}
+    parts = {letter: {"name": USUAL[letter], **choice} if isinstance(choice, dict) else choice
+             for letter, choice in letters.items() if choice is not None}
+    return Shape(parts=parts | model.pop("parts", {}), **model)
+
+
+def measured(stack: Stack, plan: Plan, text: Text, vocabulary: Vocabulary) -> dict[str, float]:
+    """Loss per token and perplexity of the whole text, with the weights that are kept, in full precision."""
+    whole = replace(plan, evaluate_tokens=len(text.ids), precision="float32", compile="off", ema=None)
+    task = Language()
+    data = task.training_data(TextRead(text, text, vocabulary.start, vocabulary.end), stack, whole, print)
+    learner = TorchLearner(stack, task, data, whole, Callbacks())
+    loss = learner.evaluate(data.rows, writes=False)[0]["loss"]
     return {"loss": loss, "perplexity": math.exp(loss), "tokens": len(text.ids)}
 
 

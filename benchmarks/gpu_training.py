@@ -17,12 +17,10 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from peers import GPT2, Size, ours, parameters, record
+from peers import GPT2, Size, ours, parameters, record, trainer
 
-from chainrule.tasks.language import Text, Vocabulary
-from chainrule.training.course import Course
 from chainrule.training.plan import Budget, Plan
-from chainrule.training.run import Telling, language_task
+from chainrule.training.state import TrainingState
 from chainrule.training.torch_learner import TorchLearner
 
 PEAK = 989e12  # FLOP/s of an H100 or H200 in bfloat16, without sparsity
@@ -42,20 +40,20 @@ def main() -> None:
     size = TINY if given.tiny else replace(GPT2, batch=given.micro)
     torch.set_float32_matmul_precision("high")
     began = time.perf_counter()
-    learner, course = prepared(size, given)
-    learner.step(course, 0.5)
+    learner, state = prepared(size, given)
+    learner.step(state, 0.5)
     compiling = time.perf_counter() - began
-    rates, peak = measured(learner, course, size.batch * given.accumulation * size.context, given.seconds)
+    rates, peak = measured(learner, state, size.batch * given.accumulation * size.context, given.seconds)
     rate = statistics.median(rates)
-    flops = flops_per_token(size, parameters(learner.model) - size.context * size.width)
+    flops = flops_per_token(size, parameters(learner.network) - size.context * size.width)
     record(given.out, benchmark="gpu_training", device=device_name(), size=size, accumulation=given.accumulation,
-           compile=given.compile, parameters=parameters(learner.model), steps=len(rates),
+           compile=given.compile, parameters=parameters(learner.network), steps=len(rates),
            tokens_per_second=round(rate), spread=[round(min(rates)), round(max(rates))],
            mfu=round(rate * flops / PEAK, 4), peak_gib=round(peak / 2**30, 1), first_step_seconds=round(compiling, 1),
            ratio_to_nanogpt=round(rate / REFERENCE, 3))
 
 
-def prepared(size: Size, given: argparse.Namespace) -> tuple[TorchLearner, Course]:
+def prepared(size: Size, given: argparse.Namespace) -> tuple[TorchLearner, TrainingState]:
     """The trainer's own step, with as many rows as the micro-batches have together."""
     device = torch.device("cpu" if given.tiny else "cuda")
     torch.manual_seed(0)
@@ -64,19 +62,18 @@ def prepared(size: Size, given: argparse.Namespace) -> tuple[TorchLearner, Cours
     plan = Plan(Budget(steps=1), batch=rows, accumulation=given.accumulation, precision="bfloat16", keep=0,
                 compile="off" if given.tiny else given.compile)
     ids = np.random.default_rng(0).integers(0, size.vocabulary_size, rows * size.context * 4 + 1).astype(np.int32)
-    task = language_task(stack, plan, Text(ids), None, Vocabulary(size.vocabulary_size, 0, 1), Telling())
-    return TorchLearner(stack, task, plan, print), Course(accumulation=given.accumulation)
+    return trainer(stack, plan, ids), TrainingState(accumulation=given.accumulation)
 
 
-def measured(learner: TorchLearner, course: Course, tokens: int, seconds: float) -> tuple[list[float], int]:
+def measured(learner: TorchLearner, state: TrainingState, tokens: int, seconds: float) -> tuple[list[float], int]:
     """Tokens a second of each step (a step ends with its loss on the host), and the most memory in bytes."""
     rates, began = [], time.perf_counter()
-    learner.step(course, 0.5)
+    learner.step(state, 0.5)
     if torch.cuda.is_available():
         torch.cuda.reset_peak_memory_stats()
     while time.perf_counter() - began < seconds or len(rates) < 3:
         before = time.perf_counter()
-        learner.step(course, 0.5)
+        learner.step(state, 0.5)
         if torch.cuda.is_available():
             torch.cuda.synchronize()
         rates.append(tokens / (time.perf_counter() - before))

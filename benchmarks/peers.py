@@ -11,10 +11,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
-from chainrule.models.stack import Shape, Stack
+from chainrule.models.shape import Shape
+from chainrule.models.stack import Stack
+from chainrule.tasks._text import Text, TextRead
+from chainrule.tasks.language import Language
+from chainrule.training.callbacks import Callbacks
+from chainrule.training.plan import Plan
+from chainrule.training.torch_learner import TorchLearner
 
 
 @dataclass(frozen=True)
@@ -39,9 +46,17 @@ GPT2 = Size(12, 768, 12, 1024, 64, 50_304)
 
 def ours(size: Size) -> Stack:
     """GPT-2 as a sentence of sublayers: what the recipe `gpt` trains."""
+    parts = {"s": {"name": "attention", "heads": size.heads, "bias": True},
+             "f": {"name": "mlp", "activation": "gelu_tanh"}}
     return Stack(Shape(pattern=f"(sf)*{size.layers}", width=size.width, context=size.context, norm="layer",
-                       s={"name": "attention", "heads": size.heads, "bias": True},
-                       f={"name": "mlp", "activation": "gelu_tanh"}, position="learned"), size.vocabulary_size)
+                       parts=parts, position="learned"), size.vocabulary_size)
+
+
+def trainer(stack: Stack, plan: Plan, ids: np.ndarray) -> TorchLearner:
+    """The learner of `chainrule train`, for a language model on these ids."""
+    task = Language()
+    data = task.training_data(TextRead(Text(ids), None, start=0, end=1), stack, plan, print)
+    return TorchLearner(stack, task, data, plan, Callbacks())
 
 
 def transformers_gpt2(size: Size) -> nn.Module:

@@ -15,16 +15,14 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from peers import CHARACTERS, SMALL, Size, best_seconds, ours, parameters, ratios, record, transformers_gpt2
+from peers import CHARACTERS, SMALL, Size, best_seconds, ours, parameters, ratios, record, trainer, transformers_gpt2
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from chainrule.models.stack import Shape, Stack
-from chainrule.tasks.language import Text, Vocabulary
-from chainrule.training.course import Course
+from chainrule.models.shape import Shape
+from chainrule.models.stack import Stack
 from chainrule.training.plan import Budget, Plan
-from chainrule.training.run import Telling, language_task
-from chainrule.training.torch_learner import TorchLearner
+from chainrule.training.state import TrainingState
 
 LSTM_SMALL = Size(2, 128, 1, 64, 12)
 LSTM_RECIPE = Size(2, 256, 1, 64, 16, 2048)
@@ -59,8 +57,8 @@ def compare(name: str, size: Size, given: argparse.Namespace) -> None:
 
 
 def our_lstm(size: Size) -> Stack:
-    return Stack(Shape(pattern=f"r*{size.layers}", width=size.width, context=size.context, r="lstm", norm="none",
-                       wiring="plain", position="none"), size.vocabulary_size)
+    return Stack(Shape(pattern=f"r*{size.layers}", width=size.width, context=size.context, parts={"r": "lstm"},
+                       norm="none", wiring="plain", position="none"), size.vocabulary_size)
 
 
 class PlainLSTM(nn.Module):
@@ -79,12 +77,11 @@ class PlainLSTM(nn.Module):
 def our_steps(stack: Stack, size: Size, steps: int) -> Callable[[], object]:
     """Steps of the trainer itself."""
     plan = Plan(Budget(steps=1), batch=size.batch, compile="off", keep=0)
-    task = language_task(stack, plan, Text(text(size)), None, Vocabulary(size.vocabulary_size, 0, 1), Telling())
-    learner, course = TorchLearner(stack.train(), task, plan, print), Course(accumulation=1)
+    learner, state = trainer(stack, plan, text(size)), TrainingState(accumulation=1)
 
     def work() -> None:
         for _ in range(steps):
-            learner.step(course, 0.5)
+            learner.step(state, 0.5)
     return work
 
 

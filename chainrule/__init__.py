@@ -9,11 +9,14 @@ if TYPE_CHECKING:
     from chainrule.experiments.compare import compare as compare
     from chainrule.experiments.terms import Terms as Terms
     from chainrule.inspection.looking import inspect as inspect
+    from chainrule.recipe.plugins import add_plugins as add_plugins
+    from chainrule.recipe.registry import part as part
     from chainrule.runs import LoadedRun as LoadedRun
     from chainrule.runs import load as load
     from chainrule.verbs.count import count as count
     from chainrule.verbs.evaluate import evaluate as evaluate
     from chainrule.verbs.export import export as export
+    from chainrule.verbs.fill import fill as fill
     from chainrule.verbs.generate import Sampling as Sampling
     from chainrule.verbs.generate import generate as generate
     from chainrule.verbs.import_ import import_model as import_model
@@ -29,11 +32,12 @@ __version__ = "0.1.0"
 # Imported when first used: `import chainrule` and `chainrule --help` stay quick.
 _HOMES = {"load": "runs", "LoadedRun": "runs", "watch": "watching", "Sampling": "verbs.generate",
           "import_model": "verbs.import_", "inspect": "inspection.looking", "compare": "experiments.compare",
-          "Terms": "experiments.terms"}
-_HOMES |= {verb: f"verbs.{verb}" for verb in ("count", "evaluate", "export", "generate", "merge", "predict",
-                                              "quantize", "score", "train")}
-__all__ = ["LoadedRun", "Sampling", "Terms", "compare", "count", "evaluate", "export", "generate", "import_model",
-           "inspect", "load", "merge", "predict", "quantize", "score", "train", "watch"]
+          "Terms": "experiments.terms", "part": "recipe.registry", "add_plugins": "recipe.plugins"}
+_HOMES |= {verb: f"verbs.{verb}" for verb in ("count", "evaluate", "export", "fill", "generate", "merge",
+                                              "predict", "quantize", "score", "train")}
+__all__ = ["LoadedRun", "Sampling", "Terms", "add_plugins", "compare", "count", "evaluate", "export", "fill",
+           "generate", "import_model", "inspect", "load", "merge", "part", "predict", "quantize", "score", "train",
+           "watch"]
 
 
 def __dir__() -> list[str]:

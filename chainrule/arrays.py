@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import array_api_compat
 import numpy as np
 
-from chainrule.protocols import Array, LanguageModel
+from chainrule.protocols import Array
 
 OF_AGE = hasattr(np, "cumulative_sum")  # NumPy 2.1 has what we use of the array API; a wrapper takes 0.1 s to import
 
@@ -20,21 +19,35 @@ def namespace(array: Array) -> Any:
     return array_api_compat.array_namespace(array)
 
 
+def device(array: Array) -> Any:
+    """Where an array lies."""
+    return "cpu" if isinstance(array, np.ndarray) else array_api_compat.device(array)
+
+
+def on_host(array: Array) -> bool:
+    """Whether numbers can be looked at without waiting for a GPU, which a CUDA graph could not record."""
+    return str(device(array)) == "cpu"
+
+
 def to_numpy(array: Array) -> np.ndarray:
     return array if isinstance(array, np.ndarray) else np.asarray(array_api_compat.to_device(array, "cpu"))
 
 
 def at_hand(array: Array) -> Array:
     """The same numbers in NumPy where they lie in main memory, whose small operations are the quickest."""
-    if isinstance(array, np.ndarray):
-        return array
-    return np.asarray(array) if str(array_api_compat.device(array)) == "cpu" else array
+    return np.asarray(array) if on_host(array) else array
 
 
-def sender(model: LanguageModel) -> Callable[[np.ndarray], Array]:
-    """A function that gives NumPy ids to this model as its own kind of array, on its own device."""
-    if getattr(model, "arrays", None) == "numpy":  # it says so: a row of probabilities costs more
-        return lambda ids: ids
-    example = model.log_probs(model.start(1))
-    xp, device = namespace(example), array_api_compat.device(example)
-    return lambda ids: xp.asarray(ids, device=device)
+def sent(array: Array, like: Array) -> Array:
+    """An array of NumPy, or one that is there already, as the kind of another, in its place."""
+    if isinstance(array, np.ndarray) and not isinstance(like, np.ndarray):
+        return namespace(like).asarray(array, device=device(like))
+    return array
+
+
+def mark(seen_BV: Array, ids_BT: Array) -> None:
+    """True at each row's ids, in place; on a GPU nothing comes from the host, so that it can be recorded."""
+    if isinstance(seen_BV, np.ndarray):
+        np.put_along_axis(seen_BV, ids_BT.astype(np.int64), True, axis=1)
+    else:
+        seen_BV.scatter_(1, ids_BT.long(), True)  # of torch; the array API has nothing of the kind

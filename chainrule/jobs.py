@@ -5,15 +5,14 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from chainrule.protocols import LanguageModel
+    from chainrule.protocols import Tokenizer
     from chainrule.recipe.recipe import Recipe
     from chainrule.text.corpora import Corpus
-    from chainrule.text.tokenizer import Tokenizer
 
 steps = logging.getLogger("chainrule.steps")  # at level DEBUG: the name of each step as it begins
 
@@ -42,12 +41,17 @@ class Trained:
     """What a family gives back; `write(folder)` adds the model's files to the run."""
 
     tokenizer: Tokenizer
-    model: LanguageModel[Any]
+    model: Any  # what it can do is told by the protocols
     write: Callable[[Path], None]
     report: dict[str, Any]
     metrics: Iterable[Mapping[str, Any]] = ()
     recipe: Recipe | None = None  # where training settled what the recipe left open
     saved: Callable[[], None] = lambda: None  # called when the run is on the disk: unfinished state may go
+    leads: bool = True  # of several processes that trained it together one saves it
+
+    def led_by(self, leads: bool) -> Trained:
+        """The same for a process that saves it, or for one that does not."""
+        return replace(self, leads=leads)
 
 
 def existing_parent(out: Path) -> Path:

@@ -1,11 +1,17 @@
-"""What the families have in common: a language model reads a token and gives a distribution over the next."""
+"""What everything is known by: models by what they can do, families and tasks by what they offer, tokenizers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
+
+from chainrule.errors import UsageError
+
+if TYPE_CHECKING:
+    from chainrule.jobs import Job, Trained
 
 Array = Any  # a NumPy array or a torch tensor; code above the families uses only what the array API has
 State = TypeVar("State")
@@ -15,7 +21,8 @@ State = TypeVar("State")
 class LanguageModel(Protocol[State]):
     """p(w₁…w_T) = Π_t p(w_t | w_<t), one token at a time or all at once.
 
-    `start` has read only <s>. `advance` may consume the state it is given; `pick` gives independent copies.
+    `start` has read only <s>. `advance` may consume the state it is given; `pick` gives independent copies. Ids and
+    rows may be NumPy arrays for every model; what it gives are arrays of its own kind.
     """
 
     vocabulary_size: int
@@ -40,6 +47,15 @@ class LanguageModel(Protocol[State]):
 
 
 @runtime_checkable
+class Joins(Protocol):
+    """A language model whose rows may have read differently much, so that new ones can join a running batch."""
+
+    def join(self, states: Sequence[Any]) -> Any:
+        """The rows of several states as one batch; may consume them."""
+        ...
+
+
+@runtime_checkable
 class Shortenable(Protocol):
     """A language model that remembers at most `context` tokens, and can be asked to make do with fewer."""
 
@@ -53,7 +69,10 @@ class ReadsAtOnce(Protocol):
     """A language model that reads several tokens in less time than one by one: prompts."""
 
     def read(self, state: Any, ids: Array) -> Any:
-        """The state after the (B, T) ids; as `advance`, it may consume the state it is given."""
+        """The state after the (B, T) ids; as `advance`, it may consume the state it is given.
+
+        A state of None is that of rows that begin: they read <s> first.
+        """
         ...
 
 
@@ -62,6 +81,20 @@ class WritesElsewhere(Protocol):
     """A language model that writes faster in another form of itself, with the same probabilities up to rounding."""
 
     def to_write(self) -> LanguageModel: ...
+
+
+@runtime_checkable
+class WritesAhead(Protocol):
+    """A language model that can choose tokens itself, several in a row, where it computes."""
+
+    def steps_ahead(self, state: Any, choosing: Any, ids: np.ndarray, most: int) -> Any:
+        """Steps that go on from a state whose rows have read these ids, for at most so many tokens; None where not.
+
+        `choosing` is a `generation.choosing.Choosing`. The steps have `rows`, `room` (tokens that they can still
+        write), `run(u)` for u (R, N), which gives ids, ln p after the filters and ln p of the model, (R, N) each in
+        NumPy, and `state()`, the model's state afterwards.
+        """
+        ...
 
 
 @runtime_checkable
@@ -74,30 +107,11 @@ class ScoresUnits(Protocol):
 
 
 @runtime_checkable
-class Tokenizer(Protocol):
-    """Text to ids and back. `unknown` is None where every text has tokens; `lossless` where decode undoes encode."""
+class Filler(Protocol):
+    """A model that says what may stand in a gap of a text. What `chainrule fill` needs."""
 
-    name: str
-    vocabulary_size: int
-    unknown: int | None
-    start: int
-    end: int
-    lossless: bool
-
-    def encode(self, text: str) -> np.ndarray:
-        """int32 ids of the text, without <s> and </s>."""
-        ...
-
-    def encode_lines(self, lines: Sequence[str]) -> np.ndarray:
-        """int32 ids of each line, each followed by </s>."""
-        ...
-
-    def decode(self, ids: np.ndarray) -> str:
-        """The text of these ids; <s> and </s> give nothing."""
-        ...
-
-    def token(self, id: int) -> str:
-        """The spelling of one token, for people."""
+    def fill(self, text: str, *, top: int = ...) -> list[list[tuple[str, float]]]:
+        """For each [MASK] in the text, the likeliest tokens with their probabilities."""
         ...
 
 
@@ -135,9 +149,197 @@ class Classifier(Protocol):
 
 
 ABILITIES: dict[type, str] = {  # what a run can hold
-    LanguageModel: "a language model", WordVectors: "word vectors", Classifier: "a text classifier"}
+    LanguageModel: "a language model", Filler: "a masked language model", WordVectors: "word vectors",
+    Classifier: "a text classifier"}
 
 
 def called(model: object) -> str:
     """What a model is, in a sentence."""
     return next((words for ability, words in ABILITIES.items() if isinstance(model, ability)), "another kind of model")
+
+
+@runtime_checkable
+class Layered(Protocol):
+    """A model made of layers that can be differentiated: what is inside it can be measured."""
+
+    layer_names: tuple[str, ...]
+    window: int | None
+
+    def token_vectors(self) -> np.ndarray:
+        """(V, D): the embedding of each token."""
+        ...
+
+    def position_similarity(self) -> list[Any]:
+        """How alike two places look to the model: `models.inside.positions.Places`, its own first."""
+        ...
+
+    def gradients(self, ids: np.ndarray, *, clip: float | None = ...) -> Any:
+        """Norms of gradients by layer and by distance in time: `models.inside.norms.Gradients`."""
+        ...
+
+
+@runtime_checkable
+class Tokenizer(Protocol):
+    """Text to ids and back. `unknown` is None where every text has tokens; `lossless` where decode undoes encode."""
+
+    name: str
+    vocabulary_size: int
+    unknown: int | None
+    start: int
+    end: int
+    lossless: bool
+    keeps_space: bool  # where it does not, `unit=auto` is a line
+
+    def encode(self, text: str) -> np.ndarray:
+        """int32 ids of the text, without <s> and </s>."""
+        ...
+
+    def encode_lines(self, lines: Sequence[str]) -> np.ndarray:
+        """int32 ids of each line, each followed by </s>."""
+        ...
+
+    def decode(self, ids: np.ndarray) -> str:
+        """The text of these ids; <s> and </s> give nothing."""
+        ...
+
+    def token(self, id: int) -> str:
+        """The spelling of one token, for people."""
+        ...
+
+    def stream(self, stretches: Iterator[Any], corpus: Any, options: Any) -> Iterator[np.ndarray]:
+        """The ids of a stream of text, a batch at a time, with the end id at each unit's end."""
+        ...
+
+    def byte_lengths(self) -> np.ndarray | None:
+        """(V,) bytes of text that each token stands for; None where the ids cannot give the text back."""
+        ...
+
+    def digest(self) -> str:
+        """SHA-256 of the tokenizer.json."""
+        ...
+
+    def save(self, path: Path) -> None:
+        """Writes the tokenizer.json."""
+        ...
+
+
+class Family(Protocol):
+    """What a recipe's `family` names: its options, how it is trained, how it is loaded. It is used as a class.
+
+    A family derives from this and says what differs; what it leaves out is as written here.
+    """
+
+    Options: ClassVar[Any]  # a frozen pydantic model: the recipe's `model` section
+    Training: ClassVar[Any] = None  # the same for the `training` section, where the family has one
+    tasks: ClassVar[tuple[str, ...]] = ("language",)  # what it can learn, the usual one first
+    layered: ClassVar[bool] = False  # whether its models are `Layered`, also before they are trained
+
+    @classmethod
+    def ready(cls) -> None:
+        """Before anything is read: raises a UsageError where something must be installed first."""
+
+    @classmethod
+    def train(cls, job: Job) -> Trained: ...
+
+    @classmethod
+    def load(cls, folder: Path, recipe: Any, tokenizer: Any) -> Any:
+        """The model of a run folder: what it can do is told by the protocols above."""
+        ...
+
+    @classmethod
+    def load_to_write(cls, folder: Path, recipe: Any, tokenizer: Any) -> Any:
+        """The same where nothing else is wanted than `generate`: some models have a form that writes faster."""
+        return cls.load(folder, recipe, tokenizer)
+
+    @classmethod
+    def begin(cls, recipe: Any, tokenizer: Any) -> Any:
+        """The model as training begins it, with fresh weights; of a layered family."""
+        raise UsageError(f"a model of the family {recipe.family!r} has no weights before it is trained.")
+
+    @classmethod
+    def cost(cls, recipe: Any, vocabulary_size: int, tokens: float | None = None, *, measure: bool = False
+             ) -> dict[str, Any] | None:
+        """What `chainrule cost` shows; None where size and time depend on the text alone."""
+        return None
+
+    @classmethod
+    def parameters(cls, recipe: Any, vocabulary_size: int) -> int | None:
+        """How many a model of this recipe has; None where the text decides."""
+        return None
+
+
+class Task(Protocol):
+    """What a finished run is good for: how it is measured, and what is said of it."""
+
+    ability: ClassVar[type]  # a protocol above
+    kind: ClassVar[str]  # in a sentence: "language model"
+    uses: ClassVar[tuple[str, ...]]  # commands for the run, which {run} stands for
+    caution: ClassVar[str]  # the last line of its model card
+    reads_text: ClassVar[bool] = True  # whether text.… can be changed when it is measured
+
+    def evaluate(self, run: Any, data: Any, how: Any) -> dict[str, Any]:
+        """What `chainrule evaluate` prints; `how` is a `verbs.evaluate.Measuring`."""
+        ...
+
+
+class LearnedTask(Task, Protocol):
+    """A task that a network learns by gradient descent: what it reads, its loss, its measures."""
+
+    causal: ClassVar[bool]  # how the network reads: from left to right, or both ways
+
+    def vocabulary(self, tokenizer: Tokenizer) -> int:
+        """Different tokens that the network reads."""
+        ...
+
+    def read(self, job: Job) -> Any:
+        """The text to train on and to validate on, in tokens, and the tokenizer."""
+        ...
+
+    def training_data(self, read: Any, network: Any, plan: Any, say: Any) -> TrainingData:
+        """The same in batches."""
+        ...
+
+    def loss(self, network: Any, batch: Any, *, smoothing: float = 0.0) -> tuple[Any, int, Any]:
+        """The sum of the losses of a batch's targets, their number, and the state after it where one is carried."""
+        ...
+
+    def validate(self, network: Any, batches: Iterator[Any]) -> dict[str, float]:
+        """`loss`, the smaller the better, and other measures; {} where there are no batches."""
+        ...
+
+    def samples(self, network: Any, tokenizer: Tokenizer) -> list[str]:
+        """What the network writes, for people to see how it comes along."""
+        ...
+
+    def model(self, network: Any, tokenizer: Tokenizer) -> Any:
+        """The network as what a finished run holds."""
+        ...
+
+
+class TrainingData(Protocol):
+    """What a training reads, batch by batch: a function of the seed and the step alone."""
+
+    rows: int  # of a batch
+    context: int  # tokens of a row
+    tokens: int  # of the text
+    tokens_per_step: int
+    steps_per_epoch: float
+    evaluation_tokens: int  # of the validation text, that an evaluation measures; 0 without one
+    carries: bool  # whether a state goes on from one batch to the next
+    tokenizer: Tokenizer | None
+
+    def batch(self, step: int) -> Any:
+        """What a step reads, as NumPy arrays."""
+        ...
+
+    def validation(self, rows: int) -> Iterator[Any]:
+        """The validation text in batches of so many rows."""
+        ...
+
+    def measured(self, loss: float) -> Mapping[str, float]:
+        """What else is told of a training loss: bits per byte."""
+        ...
+
+    def measured_in_validation(self, loss: float) -> Mapping[str, float]:
+        """The same of a validation loss."""
+        ...

@@ -12,13 +12,13 @@ from chainrule.errors import StorageError, UsageError
 from chainrule.protocols import ABILITIES, WordVectors, called
 from chainrule.recipe.recipe import RECIPE as RECIPE
 from chainrule.recipe.recipe import Recipe, load_recipe, make_recipe
-from chainrule.recipe.registry import find
+from chainrule.recipe.registry import build, find
 from chainrule.storage import open_run, write_run
 from chainrule.storage.json_text import json_text
 
 if TYPE_CHECKING:
+    from chainrule.protocols import Tokenizer
     from chainrule.text.options import TextOptions
-    from chainrule.text.tokenizer import Tokenizer
 
 TOKENIZER, REPORT, METRICS = "tokenizer.json", "report.json", "metrics.jsonl"
 ENVIRONMENT, CARD, COUNTS = "environment.json", "README.md", "counts.safetensors"
@@ -73,9 +73,14 @@ def load(run: str | Path, *, to_write: bool = False) -> LoadedRun:
     recipe = load_recipe(folder.file(RECIPE))
     tokenizer = load_tokenizer(folder.file(TOKENIZER))
     family: Any = find("families", recipe.family)
-    open_model = getattr(family, "load_to_write", family.load) if to_write else family.load
-    model = open_model(folder.path, recipe, tokenizer)
+    model = (family.load_to_write if to_write else family.load)(folder.path, recipe, tokenizer)
     return LoadedRun(folder.path, recipe, tokenizer, model, json.loads(folder.file(REPORT).read_text(encoding="utf-8")))
+
+
+def task_of(run: str | Path | LoadedRun) -> Any:
+    """What a run is good for."""
+    recipe = run.recipe if isinstance(run, LoadedRun) else load_recipe(Path(run) / RECIPE)
+    return build("tasks", recipe.task)
 
 
 def opened(run: str | Path | LoadedRun, *, to_write: bool = False) -> LoadedRun:
@@ -86,10 +91,10 @@ def opened(run: str | Path | LoadedRun, *, to_write: bool = False) -> LoadedRun:
 def save_run(path: str | Path, write_model: Callable[[Path], None], *, recipe: Recipe, tokenizer: Any,
              report: Mapping[str, Any], metrics: Iterable[Mapping[str, Any]] = (), replace: bool = False) -> Path:
     """Writes a run folder; `write_model(folder)` adds the model's own files, model.safetensors first of all."""
-    from chainrule.storage.card import kind_of, model_card
+    from chainrule.storage.card import model_card
     from chainrule.storage.environment import environment
 
-    what = kind_of(find("families", recipe.family))
+    task = build("tasks", recipe.task)
 
     def fill(folder: Path) -> None:
         write_model(folder)
@@ -99,6 +104,6 @@ def save_run(path: str | Path, write_model: Callable[[Path], None], *, recipe: R
         (folder / REPORT).write_text(json_text(report, indent=1) + "\n", encoding="utf-8")
         (folder / ENVIRONMENT).write_text(json_text(environment(), indent=1) + "\n", encoding="utf-8")
         (folder / METRICS).write_text("".join(json_text(row) + "\n" for row in metrics), encoding="utf-8")
-        (folder / CARD).write_text(model_card(recipe.model_dump(), report, text, what), encoding="utf-8")
+        (folder / CARD).write_text(model_card(recipe.model_dump(), report, text, task), encoding="utf-8")
 
     return write_run(path, fill, replace=replace)

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from plugin import family
+from plugins import family
 
 from chainrule.errors import StorageError
 from chainrule.protocols import LanguageModel

@@ -43,7 +43,31 @@ INTRODUCTION = "Train, measure, sample and look inside sequence models, from n-g
 def main(argv: Sequence[str] | None = None) -> None:
     """Runs one command and exits: 0 done, 1 failed, 2 bad usage, 130 interrupted."""
     args = list(sys.argv[1:] if argv is None else argv)
-    sys.exit(guarded(lambda: _application(_called(args))(args, prog_name="chainrule", standalone_mode=False)))
+    sys.exit(guarded(lambda: _run(args)))
+
+
+def _run(args: list[str]) -> Any:
+    args = _with_plugins(args)
+    return _application(_called(args))(args, prog_name="chainrule", standalone_mode=False)
+
+
+def _with_plugins(args: Sequence[str]) -> list[str]:
+    """The arguments without `--plugins FOLDER`, which may stand anywhere; the folders' parts are known from now on."""
+    from chainrule.recipe import plugins
+
+    rest: list[str] = []
+    given = iter(args)
+    for word in given:
+        if word == "--plugins" or word.startswith("--plugins="):
+            folder = word.partition("=")[2] if "=" in word else next(given, "")
+            if not folder:
+                raise UsageError("--plugins needs a folder, with subfolders such as mixers/ or attention/.")
+            plugins.add_plugins(folder)
+        elif word == "--":
+            return [*rest, word, *given]
+        else:
+            rest.append(word)
+    return rest
 
 
 def verbs() -> dict[str, str]:
@@ -84,8 +108,12 @@ def _add(app: typer.Typer, verb: str, text: str, body: Callable[..., Any] | type
         app.command(verb, short_help=text, help=laid_out(body.__doc__))(body)
 
 
-def _root(context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
-          ) -> None:
+def _root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    plugins: Annotated[str | None, typer.Option(metavar="FOLDER", help="Parts of your own, in subfolders named as the "
+                                                "kinds; may stand anywhere, and several times.")] = None,
+) -> None:
     if version:
         print(f"chainrule {__version__}")
         raise typer.Exit()

@@ -46,7 +46,7 @@ def cost(
             raise UsageError(f"{name} = {value:g}, expected at least 1.")
     resolved: Any = load_recipe(recipe, overrides or [])
     family: Any = find("families", resolved.family)
-    if not hasattr(family, "cost"):
+    if not family.layered:
         note = (f"a model of the family {resolved.family!r} is not trained in steps: its size and time depend on the "
                 "text alone, and `chainrule train` reports them.")
         emit({"recipe": recipe, "family": resolved.family, "note": note}, json, lambda found: print(note))

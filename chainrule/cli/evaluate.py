@@ -21,7 +21,8 @@ def evaluate(
 ) -> None:
     """Measure a model on a text: perplexity, bits per byte, and how sure they are; other runs in their own way.
 
-    Word vectors are measured on their test files, a text classifier on labeled texts.
+    Word vectors are measured on their test files, a text classifier on labeled texts, a masked language model on
+    tokens that are hidden from it.
 
     Examples:
 
@@ -35,7 +36,8 @@ def evaluate(
 
     with shown_steps("measuring"):
         found = measure(run, data, by_order=by_order, bootstrap=bootstrap, seed=seed, overrides=overrides or ())
-    show = _show_files if "files" in found else _show_labels if "per_label" in found else _show
+    shows = {"files": _show_files, "per_label": _show_labels, "masked": _show_masked}
+    show = next((shown for key, shown in shows.items() if key in found), _show)
     emit({"run": str(run), **found}, json, show)
 
 
@@ -64,6 +66,13 @@ def _show(found: dict[str, Any]) -> None:
         table(["context", "perplexity", "bits per token", "bits per byte"],
               [(row["context"], f"{row['perplexity']:,.2f}", f"{row['entropy']:.4f}", f"{row['bits_per_byte']:.4f}")
                for row in found["by_order"]])
+
+
+def _show_masked(found: dict[str, Any]) -> None:
+    """A masked language model: what it made of the tokens that were hidden from it."""
+    table(["", ""], [("accuracy", f"{found['accuracy']:.4f}"), ("perplexity", f"{found['perplexity']:,.2f}"),
+                     ("loss", f"{found['loss']:.4f} nats per hidden token"),
+                     ("tokens", f"{found['tokens']:,}, {found['masked']:,} of them hidden")])
 
 
 def _show_files(found: dict[str, Any]) -> None:

@@ -38,10 +38,10 @@ def import_(
 
 def _show(report: dict[str, Any]) -> None:
     from chainrule.cli.terminal.console import table
-    from chainrule.recipe.registry import find
+    from chainrule.runs import task_of
 
     table(["", ""], [(key, " ".join(f"{v:,}" for v in value) if isinstance(value, list) else value)
                      for key, value in report.items()])
     print(f"\nsaved in {report['run']}. Next:")
-    for use in getattr(find("families", report["family"]), "uses", ("evaluate {run} --data SPEC",)):
+    for use in task_of(report["run"]).uses:
         print(f"  chainrule {use.format(run=report['run'])}")

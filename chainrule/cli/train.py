@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from chainrule.cli.terminal.console import Json, emit
+from chainrule.cli.terminal.console import Json, emit, silence
 
 
 def train(
@@ -31,47 +31,44 @@ def train(
     """
     from chainrule.cli.terminal.stepping import shown_steps
     from chainrule.errors import UsageError
+    from chainrule.training.group import told_group
     from chainrule.verbs.train import train as train_run
 
     if not data or out is None:
         missing = "--data SPEC" if not data else "--out RUN"
         raise UsageError(f"train needs {missing}, for example: chainrule train {recipe} --data pydoc --out runs/first")
-    with shown_steps() as show:
+    leads = told_group().leads
+    with shown_steps() if leads else silence() as show:
         report = train_run(recipe, data, out, valid=valid, overrides=overrides or (), force=force, show=show)
-    emit({"run": str(out), **report}, json, lambda found: _show(found, out))
-
-
-USES = ("evaluate {run} --data SPEC", 'generate {run} --prompt "..."')  # of a language model
+    if leads:  # of several processes that train one model together
+        emit({"run": str(out), **report}, json, lambda found: _show(found, out))
 
 
 def _show(report: dict[str, Any], out: Path) -> None:
     from chainrule.cli.terminal.console import table
-    from chainrule.recipe.registry import find
+    from chainrule.runs import task_of
 
     table(["", ""], _rows(report))
     for sentence in report.get("advice", ()):
         print(f"\nnote: {sentence}")
     print(f"\nsaved in {out}. Next:")
-    for use in getattr(find("families", report["family"]), "uses", USES):
+    for use in task_of(out).uses:
         print(f"  chainrule {use.format(run=out)}")
 
 
 def _rows(report: dict[str, Any]) -> list[tuple[str, str]]:
-    from chainrule.cli.terminal.summary import STEPPED, stepped
+    from chainrule.cli.terminal.summary import STEPPED, measured, stepped
 
     rows = []
     for key, value in report.items():
+        if key == "data" or (key == "peak_memory" and "steps" not in report):  # for machines
+            continue
         if "steps" in report and key in STEPPED:
             rows += stepped(report) if key == "steps" else []
             continue
         match value:
-            case {"accuracy": accuracy, "precision": precision, "recall": recall} if key == "valid":
-                rows.append(("validation", f"accuracy {accuracy:.4f}, precision {precision:.4f}, recall {recall:.4f}, "
-                                           f"{value['examples']:,} texts"))
             case dict() if key == "valid":
-                note = "" if value["bits_per_byte_comparable"] else " (not comparable: the tokens lose text)"
-                rows.append(("validation", f"perplexity {value['perplexity']:,.2f}, {value['bits_per_byte']:.4f} bits "
-                                           f"per byte{note}, {value['tokens']:,} tokens"))
+                rows.append(("validation", measured(value)))
             case dict():
                 if value:
                     rows.append((key, ", ".join(f"{k} {_short(v)}" for k, v in value.items())))

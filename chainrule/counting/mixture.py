@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from chainrule.arrays import namespace, sender, to_numpy
+from chainrule.arrays import namespace, to_numpy
 from chainrule.errors import OptionError
 from chainrule.protocols import Array, LanguageModel, Shortenable
 from chainrule.watching import note, placed
@@ -39,29 +38,28 @@ class Mixture:
         return self._mixed([model.log_probs(own) for model, own in zip(self.models, state, strict=True)])
 
     def advance(self, state: tuple[Any, ...], ids: Array) -> tuple[Any, ...]:
-        given = zip(self.models, state, self._sent(ids), strict=True)
-        return tuple(model.advance(own, its_ids) for model, own, its_ids in given)
+        ids = to_numpy(ids)
+        return tuple(model.advance(own, ids) for model, own in zip(self.models, state, strict=True))
 
     def pick(self, state: tuple[Any, ...], rows: Array) -> tuple[Any, ...]:
+        rows = to_numpy(rows)
         return tuple(model.pick(own, rows) for model, own in zip(self.models, state, strict=True))
 
+    def join(self, states: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+        """The rows of several states as one batch."""
+        members: list[Any] = list(self.models)
+        return tuple(model.join(own) for model, own in zip(members, zip(*states, strict=True), strict=True))
+
     def score(self, ids: Array) -> Array:
-        given = enumerate(zip(self.models, self._sent(ids), strict=True))
-        scores = [placed(f"members.{m}", model.score, its_ids) for m, (model, its_ids) in given]
+        ids = to_numpy(ids)
+        scores = [placed(f"members.{m}", model.score, ids) for m, model in enumerate(self.models)]
         note("members", (self.weights, scores))
         return self._mixed(scores)
 
-    @cached_property
-    def _senders(self) -> list[Callable[[np.ndarray], Array]] | None:
-        """How ids reach each member where some compute in NumPy and some in torch; None where all are of one kind."""
-        kinds = {namespace(model.log_probs(model.start(1))) for model in self.models}
-        return None if len(kinds) == 1 else [sender(model) for model in self.models]
-
-    def _sent(self, ids: Array) -> list[Array]:
-        return [ids] * len(self.models) if self._senders is None else [send(to_numpy(ids)) for send in self._senders]
-
     def _mixed(self, log_p: Sequence[Array]) -> Array:
-        return mixed(log_p if self._senders is None else [to_numpy(values) for values in log_p], self.weights)
+        """In the members' own arrays where all are of one kind, otherwise in NumPy."""
+        alike = len({namespace(values) for values in log_p}) == 1
+        return mixed(log_p if alike else [to_numpy(values) for values in log_p], self.weights)
 
     def shortened(self, context: int) -> Mixture:
         """The same mixture of members that make do with less."""

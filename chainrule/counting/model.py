@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,8 +26,6 @@ class NGram:
     The state after `advance` holds for each n the node of the last n words: it is found among the continuations of the
     node of the n−1 words before, so one word costs N−1 short searches and never a scan of the vocabulary.
     """
-
-    arrays = "numpy"
 
     def __init__(self, table: Table):
         self.table = table
@@ -67,6 +66,10 @@ class NGram:
 
     def pick(self, state: NGramState, rows: np.ndarray) -> NGramState:
         return NGramState(state.nodes[np.asarray(rows)])
+
+    def join(self, states: Sequence[NGramState]) -> NGramState:
+        """The rows of several states as one batch."""
+        return NGramState(np.concatenate([each.nodes for each in states]))
 
     def score(self, ids: np.ndarray) -> np.ndarray:
         ids = np.asarray(ids)

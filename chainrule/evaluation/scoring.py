@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from chainrule.arrays import sender, to_numpy
+from chainrule.arrays import to_numpy
 from chainrule.errors import ChainruleError
 from chainrule.protocols import Array, LanguageModel, ScoresUnits, Shortenable
 
@@ -22,26 +22,25 @@ def token_log_probs(model: LanguageModel, ids: np.ndarray, ends: np.ndarray, *, 
 
 def windows(model: LanguageModel, ids: np.ndarray, ends: np.ndarray, *, pad: int) -> Iterator[tuple[int, np.ndarray]]:
     """The same in pieces: (index of the first token, ln p of the tokens from there), in the order of the stream."""
-    send = sender(model)
     starts = np.concatenate([[0], ends[:-1]])
     is_long = ends - starts > BATCH
     first = 0
     while first < len(ends):
         if is_long[first]:
-            yield from _long_unit(model, ids, int(starts[first]), int(ends[first]), send)
+            yield from _long_unit(model, ids, int(starts[first]), int(ends[first]))
             first += 1
             continue
         last = max(first + 1, int(np.searchsorted(ends, starts[first] + WINDOW, side="right")))
         last = first + int(np.append(is_long[first:last], True).argmax())
-        yield int(starts[first]), _window(model, ids, starts[first:last], ends[first:last], pad, send)
+        yield int(starts[first]), _window(model, ids, starts[first:last], ends[first:last], pad)
         first = last
 
 
-def _window(model, ids, starts, ends, pad, send) -> np.ndarray:
+def _window(model, ids, starts, ends, pad) -> np.ndarray:
     base = starts[0]
     flat = np.asarray(ids[base : ends[-1]], dtype=np.int32)
     if isinstance(model, ScoresUnits):
-        return unless_nan(model.score_units(send(flat)))
+        return unless_nan(model.score_units(flat))
     starts, lengths = starts - base, ends - starts
     log_p = np.empty(len(flat))
     for rows in batches(lengths):
@@ -49,7 +48,7 @@ def _window(model, ids, starts, ends, pad, send) -> np.ndarray:
         real_BT = time_T < lengths[rows, None]
         index_BT = np.where(real_BT, starts[rows, None] + time_T, 0)
         ids_BT = np.where(real_BT, flat[index_BT], np.int32(pad))
-        log_p[index_BT[real_BT]] = unless_nan(model.score(send(ids_BT)))[real_BT]
+        log_p[index_BT[real_BT]] = unless_nan(model.score(ids_BT))[real_BT]
     return log_p
 
 
@@ -73,11 +72,11 @@ def batches(lengths: np.ndarray) -> Iterator[np.ndarray]:
         first += count
 
 
-def _long_unit(model, ids, start: int, end: int, send) -> Iterator[tuple[int, np.ndarray]]:
+def _long_unit(model, ids, start: int, end: int) -> Iterator[tuple[int, np.ndarray]]:
     """A unit longer than a batch: in overlapping pieces where the model's memory is bounded, otherwise whole."""
     context = model.context if isinstance(model, Shortenable) else end - start
     size = max(BATCH, context)
     for first in range(start, end, size):
         read = min(context, first - start)
         piece = np.asarray(ids[first - read : min(first + size, end)], dtype=np.int32)
-        yield first, np.asarray(unless_nan(model.score(send(piece[None])))[0, read:], dtype=np.float64)
+        yield first, np.asarray(unless_nan(model.score(piece[None]))[0, read:], dtype=np.float64)

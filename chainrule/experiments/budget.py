@@ -4,32 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
-from typing import Literal
 
 from chainrule.errors import OptionError
+from chainrule.training.plan import Budget
 
-Kind = Literal["seconds", "tokens", "flops"]
 AMOUNT = re.compile(r"([0-9][0-9_,]*\.?[0-9]*(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)")
 TIMES = {"s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
-THINGS: dict[str, Kind] = {"tok": "tokens", "token": "tokens", "tokens": "tokens", "flop": "flops", "flops": "flops"}
+THINGS = {"tok": "tokens", "token": "tokens", "tokens": "tokens", "flop": "flops", "flops": "flops"}
 SIZES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
 HINT = "Such as 90s, 5m, 1h, 20Mtok or 1e15flop."
-
-
-@dataclass(frozen=True)
-class Budget:
-    """So much of one kind, for each training."""
-
-    kind: Kind
-    amount: float
-
-    def override(self) -> str:
-        """As a change to a recipe that is trained in steps."""
-        return f"training.budget.{self.kind}={self.amount!r}"
-
-    def __str__(self) -> str:
-        return f"{self.amount:,.6g} {'FLOPs' if self.kind == 'flops' else self.kind}"
 
 
 def parse_budget(text: str) -> Budget:
@@ -46,10 +29,10 @@ def parse_budget(text: str) -> Budget:
     raise OptionError("--budget", text, "seconds, tokens or FLOPs", HINT)
 
 
-def _positive(text: str, kind: Kind, amount: float) -> Budget:
+def _positive(text: str, kind: str, amount: float) -> Budget:
     if not 0 < amount < math.inf:
         raise OptionError("--budget", text, "more than nothing and less than everything", HINT)
-    return Budget(kind, amount)
+    return Budget(**{kind: amount})  # type: ignore[arg-type]
 
 
 def parse_size(where: str, text: str) -> int:

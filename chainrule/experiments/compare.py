@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.errors import OptionError, UsageError
-from chainrule.experiments.budget import Budget, parse_budget
+from chainrule.experiments.budget import parse_budget
 from chainrule.experiments.contestants import Contestant, contestants
 from chainrule.experiments.excerpts import passages, prompts
 from chainrule.experiments.holdout import Source, of_single_lines, source, texts
@@ -26,12 +26,13 @@ from chainrule.experiments.terms import (
 )
 from chainrule.recipe.recipe import make_recipe
 from chainrule.text.corpora.corpus import Corpus
+from chainrule.training.plan import Budget
 
 log = logging.getLogger("chainrule")
 
 
 @dataclass(frozen=True)
-class Plan:
+class Comparison:
     """Everything that is settled before the first training."""
 
     entries: tuple[Contestant, ...]
@@ -57,13 +58,14 @@ def compare(recipes: str | Sequence[str], data: str | Path | Sequence[str | Path
     words = recipes.split() if isinstance(recipes, str) else list(recipes)
     spent = parse_budget(budget)
     check_place(out)
-    plan = planned(words, data, spent, terms)
+    comparison = planned(words, data, spent, terms)
     with occupied(out) as lock:
-        settle(out, _told(plan), force=force)
-        setting = Setting(out, plan.source, (plan.train.fingerprint(), plan.held_out.fingerprint()), spent,
-                          prompts(plan.documents), passages(plan.documents), lock)
-        trials = {each.name: trials_of(each, plan.seeds) for each in plan.entries if each.recipe}
-        for each in plan.entries:
+        settle(out, _told(comparison), force=force)
+        fingerprints = comparison.train.fingerprint(), comparison.held_out.fingerprint()
+        setting = Setting(out, comparison.source, fingerprints, spent, prompts(comparison.documents),
+                          passages(comparison.documents), lock)
+        trials = {each.name: trials_of(each, comparison.seeds) for each in comparison.entries if each.recipe}
+        for each in comparison.entries:
             if each.problem:
                 log.info(f"{each.name}: cannot be trained: {each.problem}")
         try:
@@ -71,10 +73,10 @@ def compare(recipes: str | Sequence[str], data: str | Path | Sequence[str | Path
         except KeyboardInterrupt:
             log.info("stopped; the same command goes on from here.")
             raise
-        return written(plan, trials, outcomes, setting, _command(words, data, out, budget, terms))
+        return written(comparison, trials, outcomes, setting, _command(words, data, out, budget, terms))
 
 
-def planned(words: Sequence[str], data: Any, budget: Budget, terms: Terms) -> Plan:
+def planned(words: Sequence[str], data: Any, budget: Budget, terms: Terms) -> Comparison:
     """Reads recipes and text, and makes the recipes comparable."""
     if terms.seeds < 1:
         raise OptionError("--seeds", terms.seeds, "at least 1")
@@ -97,7 +99,7 @@ def planned(words: Sequence[str], data: Any, budget: Budget, terms: Terms) -> Pl
             found, told = sized(found, terms.params, train)
         resolved.append(found)
         notes += [told] if told else []
-    return Plan(tuple(resolved), budget, tokenizer, tuple(range(terms.seeds)), where, train, held_out,
+    return Comparison(tuple(resolved), budget, tokenizer, tuple(range(terms.seeds)), where, train, held_out,
                 tuple(documents), tuple([*notes, note] if note else notes))
 
 
@@ -139,11 +141,12 @@ def _carried_out(trials: Mapping[str, Sequence[Trial]], setting: Setting) -> dic
     return outcomes
 
 
-def _told(plan: Plan) -> dict[str, Any]:
+def _told(comparison: Comparison) -> dict[str, Any]:
     """By what the comparison is known when it is begun again."""
-    return {"budget": asdict(plan.budget), "tokenizer": plan.tokenizer or OWN, "seeds": list(plan.seeds),
-            "data": plan.train.fingerprint()[:16], "held out": plan.held_out.fingerprint()[:16],
-            "recipes": {each.name: each.recipe and each.recipe.model_dump(mode="json") for each in plan.entries}}
+    return {"budget": asdict(comparison.budget), "tokenizer": comparison.tokenizer or OWN,
+            "seeds": list(comparison.seeds),
+            "data": comparison.train.fingerprint()[:16], "held out": comparison.held_out.fingerprint()[:16],
+            "recipes": {each.name: each.recipe and each.recipe.model_dump(mode="json") for each in comparison.entries}}
 
 
 def _command(words: Sequence[str], data: Any, out: Path, budget: str, terms: Terms) -> str:

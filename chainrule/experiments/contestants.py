@@ -8,11 +8,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from chainrule.errors import ChainruleError, UsageError
+from chainrule.protocols import LanguageModel
 from chainrule.recipe.overrides import with_changes
 from chainrule.recipe.recipe import Recipe, load_recipe, recipe_path
-from chainrule.recipe.registry import find
+from chainrule.recipe.registry import build, find
 
 SHARED = {"training.budget": "--budget decides it", "seed": "--seeds decides it",
           "split": "one split serves all: --change split.valid=0.2", "text": "all read the text alike: --change text.…"}
@@ -34,11 +36,11 @@ class Contestant:
         """With its recipe read and changed; a recipe that cannot be read is a row that says so."""
         try:
             recipe = load_recipe(self.source, [*self.changes, *shared])
-            family = find("families", recipe.family)
-            getattr(family, "ready", lambda: None)()
-            if hasattr(family, "evaluate"):
-                raise UsageError(f"a model of the family {recipe.family!r} is no language model: it predicts no text, "
-                                 "so it has no bits per byte.")
+            family: Any = find("families", recipe.family)
+            family.ready()
+            if build("tasks", recipe.task).ability is not LanguageModel:
+                raise UsageError(f"a model of the family {recipe.family!r} for the task {recipe.task['name']!r} is no "
+                                 "language model: it predicts no text, so it has no bits per byte.")
             return replace(self, recipe=recipe)
         except ChainruleError as error:
             return replace(self, problem=" ".join(str(error).split()))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.arrays import sender, to_numpy
+from chainrule.arrays import to_numpy
 from chainrule.evaluation.scoring import token_log_probs
 from chainrule.experiments.holdout import texts
 from chainrule.experiments.losses import bits, byte_lengths, places
@@ -94,7 +94,7 @@ def _likeliest(model: Any, units: Sequence[np.ndarray], counts: Sequence[int], e
     """For each unit and step: ids and probabilities of the likeliest tokens before that token is read."""
     if not units:
         return []
-    send, state = sender(model), model.start(len(units))
+    state = model.start(len(units))
     found: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in units]
     for step in range(max(counts)):
         log_p_BV = to_numpy(model.log_probs(state))
@@ -103,7 +103,7 @@ def _likeliest(model: Any, units: Sequence[np.ndarray], counts: Sequence[int], e
             if step < counts[row]:
                 own.append((best_BK[row], np.exp(log_p_BV[row, best_BK[row]])))
         ids = [int(unit[step]) if step < counts[row] else end for row, unit in enumerate(units)]
-        state = model.advance(state, send(np.array(ids, np.int32)))
+        state = model.advance(state, np.array(ids, np.int32))
     return found
 
 

@@ -27,43 +27,44 @@ from chainrule.storage.json_text import json_value
 from chainrule.text.corpora.corpus import documents
 
 if TYPE_CHECKING:
-    from chainrule.experiments.compare import Plan
+    from chainrule.experiments.compare import Comparison
 
 log = logging.getLogger("chainrule")
 
 
-def written(plan: Plan, trials: Mapping[str, Sequence[Trial]], outcomes: Mapping[str, Sequence[dict[str, Any]]],
-            setting: Setting, command: str) -> dict[str, Any]:
+def written(comparison: Comparison, trials: Mapping[str, Sequence[Trial]],
+            outcomes: Mapping[str, Sequence[dict[str, Any]]], setting: Setting, command: str) -> dict[str, Any]:
     """Puts all results together, writes the files and returns the report."""
-    drawn = units(plan.documents)
+    drawn = units(comparison.documents)
     models = [standing(each, trials.get(each.name, []), outcomes.get(each.name, []), setting, drawn)
-              for each in plan.entries]
+              for each in comparison.entries]
     models.sort(key=lambda each: (each.row["bits_per_byte"] is None, not each.row["comparable"],
                                   each.row["bits_per_byte"]))
     members = [each for each in models if each.losses]
     mixed, left_out = mixture(members, drawn)
     pairs = put_intervals([*members, *([mixed] if mixed else [])], drawn)
-    compressors = _compressors(plan, setting)
+    compressors = _compressors(comparison, setting)
     rows = [*(each.row for each in models), *(compressors), *([mixed.row] if mixed else [])]
-    twice = duplicates(plan.train, plan.documents)
+    twice = duplicates(comparison.train, comparison.documents)
     best = members[0].row if members else None
-    notes = [*plan.notes, drawn.note, sentence(twice, int(drawn.bytes.sum())), left_out, *_notes(models, plan)]
+    notes = [*comparison.notes, drawn.note, sentence(twice, int(drawn.bytes.sum())), left_out,
+             *_notes(models, comparison)]
     report = json_value({
-        "format": 1, "command": command, "data": _data(plan) | {"duplicates": twice},
-        "budget": {"kind": plan.budget.kind, "amount": plan.budget.amount}, "seeds": plan.seeds,
-        "tokenizer": _tokenizer(plan, members), "environment": environment(), "units": drawn.kind,
+        "format": 1, "command": command, "data": _data(comparison) | {"duplicates": twice},
+        "budget": {"kind": comparison.budget.kind, "amount": comparison.budget.amount}, "seeds": comparison.seeds,
+        "tokenizer": _tokenizer(comparison, members), "environment": environment(), "units": drawn.kind,
         "notes": [note for note in notes if note], "advice": advice(rows, pairs),
         "best": best["name"] if best else None, "rows": rows, "pairs": pairs})
     point_to_best(setting.out, best["run"] if best else None)
-    shown = json_value(details(models, setting, plan.train, plan.documents))
-    shown["curves_on"] = f"the first {looked_at(plan.budget):,} tokens of the held-out text"
+    shown = json_value(details(models, setting, comparison.train, comparison.documents))
+    shown["curves_on"] = f"the first {looked_at(comparison.budget):,} tokens of the held-out text"
     write(setting.out / DETAILS, shown)
     write(setting.out / REPORT, report)
-    _page(plan, setting, report, shown)
+    _page(comparison, setting, report, shown)
     return report
 
 
-def _compressors(plan: Plan, setting: Setting) -> list[dict[str, Any]]:
+def _compressors(comparison: Comparison, setting: Setting) -> list[dict[str, Any]]:
     """Their rows; what was computed before for the same text is not computed again."""
     path, key = setting.out / "trials" / "compressors.json", list(setting.fingerprints)
     try:
@@ -71,7 +72,7 @@ def _compressors(plan: Plan, setting: Setting) -> list[dict[str, Any]]:
     except (OSError, ValueError):
         known = {}
     if known.get("text") != key:
-        known = {"text": key, "found": compressed(plan.train, plan.documents)}
+        known = {"text": key, "found": compressed(comparison.train, comparison.documents)}
         write(path, known)
     rows = []
     for name, found in known["found"].items():
@@ -81,37 +82,37 @@ def _compressors(plan: Plan, setting: Setting) -> list[dict[str, Any]]:
     return rows
 
 
-def _data(plan: Plan) -> dict[str, Any]:
-    train_documents = sum(1 for _ in documents(plan.train))
-    return {"spec": list(plan.source.data), "valid": plan.source.valid and list(plan.source.valid),
-            "split": None if plan.source.valid else {"valid": plan.source.fraction, "seed": plan.source.seed},
-            "documents": train_documents + len(plan.documents),
-            "train_bytes": sum(len(chunk.data) for chunk in plan.train.chunks()), "train_documents": train_documents,
-            "held_out_bytes": sum(map(len, plan.documents)), "held_out_documents": len(plan.documents)}
+def _data(comparison: Comparison) -> dict[str, Any]:
+    train_documents, source = sum(1 for _ in documents(comparison.train)), comparison.source
+    return {"spec": list(source.data), "valid": source.valid and list(source.valid),
+            "split": None if source.valid else {"valid": source.fraction, "seed": source.seed},
+            "documents": train_documents + len(comparison.documents), "train_documents": train_documents,
+            "train_bytes": sum(len(chunk.data) for chunk in comparison.train.chunks()),
+            "held_out_bytes": sum(map(len, comparison.documents)), "held_out_documents": len(comparison.documents)}
 
 
-def _tokenizer(plan: Plan, members: Sequence[Standing]) -> Any:
-    if plan.tokenizer is None:
+def _tokenizer(comparison: Comparison, members: Sequence[Standing]) -> Any:
+    if comparison.tokenizer is None:
         return "own"
-    return plan.tokenizer | ({"vocabulary": members[0].outcomes[0]["vocabulary"]} if members else {})
+    return comparison.tokenizer | ({"vocabulary": members[0].outcomes[0]["vocabulary"]} if members else {})
 
 
-def _notes(models: Sequence[Standing], plan: Plan) -> list[str]:
+def _notes(models: Sequence[Standing], comparison: Comparison) -> list[str]:
     """What a reader must know of the rows."""
     found = [note for each in models
-             for note in (few_steps(each.row), off_budget(each.row, plan.budget), by_heart(each)) if note]
+             for note in (few_steps(each.row), off_budget(each.row, comparison.budget), by_heart(each)) if note]
     rows = [each.row for each in models]
     counted = [row["name"] for row in rows if row["status"] == "ok" and row["steps"] is None]
     if counted:
         found.append(f"{', '.join(counted)}: counted the text once and took what that takes, whatever the budget.")
-        if len(plan.seeds) > 1:
+        if len(comparison.seeds) > 1:
             found.append(f"{', '.join(counted)}: no seed changes a count, so it was made once.")
-    if learning := [each.name for each in plan.entries if each.recipe and learns_from_validation(each.recipe)]:
+    if learning := [each.name for each in comparison.entries if each.recipe and learns_from_validation(each.recipe)]:
         found.append(f"{', '.join(learning)}: learns from validation text, and was given a tenth of its training text "
                      "for that; its curve is drawn on that tenth.")
     if lossy := [row["name"] for row in rows if row["status"] == "ok" and not row["comparable"]]:
         found.append(f"{', '.join(lossy)}: the tokens lose text, so the bits per byte compare with no other row.")
-    if len(plan.seeds) > 1:
+    if len(comparison.seeds) > 1:
         found.append("a row's number is the mean over its seeds; its interval is about the choice of held-out text; "
                      "± is the standard deviation over seeds.")
     elif any(row["steps"] for row in rows):
@@ -120,14 +121,14 @@ def _notes(models: Sequence[Standing], plan: Plan) -> list[str]:
     return found
 
 
-def _page(plan: Plan, setting: Setting, report: dict[str, Any], shown: dict[str, Any]) -> None:
+def _page(comparison: Comparison, setting: Setting, report: dict[str, Any], shown: dict[str, Any]) -> None:
     """report.html, unless the page cannot be made: then one line says why."""
     from chainrule.pages.page import write_page
 
     now = datetime.now(UTC).isoformat(timespec="seconds")
     told = {**report, "created": now, "generate": f"chainrule generate {setting.out / BEST} --prompt \"...\""}
     try:
-        write_page(setting.out / PAGE, view="report", title=f"Which model for {', '.join(plan.source.data)}?",
+        write_page(setting.out / PAGE, view="report", title=f"Which model for {', '.join(comparison.source.data)}?",
                    data={"report": told, "details": shown})
     except ChainruleError as error:
         log.info(f"{PAGE} was not written: {error}")

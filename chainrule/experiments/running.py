@@ -17,11 +17,11 @@ from typing import Any
 
 import chainrule
 from chainrule.errors import ChainruleError
-from chainrule.experiments.budget import Budget
 from chainrule.experiments.holdout import Source
 from chainrule.experiments.measuring import write
 from chainrule.recipe.recipe import Recipe
 from chainrule.storage import open_run
+from chainrule.training.plan import Budget
 
 PATIENCE = 120.0  # seconds that a training has to save itself when it is told to stop
 QUIET = 10.0  # between two lines about one training
@@ -81,7 +81,7 @@ def finished(trial: Trial, setting: Setting) -> dict[str, Any] | None:
         report = json.loads(open_run(setting.run(trial)).file("report.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, ChainruleError):
         return None
-    known = {facts.get("identity"), report.get("trial")} == {identity(trial, setting)}
+    known = facts.get("identity") == identity(trial, setting)
     return {**facts, "report": report} if known and path.with_suffix(".safetensors").exists() else None
 
 

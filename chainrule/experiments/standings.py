@@ -11,11 +11,11 @@ import numpy as np
 
 from chainrule.evaluation.drawing import first_lines
 from chainrule.evaluation.significance import studentized
-from chainrule.experiments.budget import Budget
 from chainrule.experiments.contestants import Contestant
 from chainrule.experiments.losses import Losses, Units
 from chainrule.experiments.running import Setting, Trial
 from chainrule.storage.tensors import open_tensors
+from chainrule.training.plan import Budget
 
 FEW_STEPS = 20
 WORSE = 1.02  # the end of a curve by its best point: less is chance

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.errors import ChainruleError, OptionError, UsageError
-from chainrule.experiments.budget import Budget
 from chainrule.experiments.contestants import Contestant
 from chainrule.experiments.sizing import CLOSE, is_scalable, width_for
 from chainrule.recipe.overrides import parse_overrides, unknown_path
@@ -18,6 +17,7 @@ from chainrule.recipe.strict_yaml import load_yaml
 from chainrule.storage.json_text import json_text
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.encoded import fit_and_encode
+from chainrule.training.plan import Budget
 
 KIND = "text/tokenizers"
 OWN, SIZE = "own", 2048
@@ -60,8 +60,8 @@ def applicable(contestant: Contestant, changes: Sequence[str]) -> list[str]:
         schema = type(load_recipe(contestant.source, contestant.changes))
     except ChainruleError:
         return []  # it says so itself when it is resolved
-    return [text for text, (path, _) in zip(changes, parse_overrides(changes), strict=True)
-            if unknown_path(schema, path) is None]
+    return [text for text, change in zip(changes, parse_overrides(changes), strict=True)
+            if unknown_path(schema, change.path) is None]
 
 
 def shared_changes(contestant: Contestant, terms: Terms, budget: Budget, tokenizer: Mapping[str, Any] | None
@@ -72,7 +72,7 @@ def shared_changes(contestant: Contestant, terms: Terms, budget: Budget, tokeniz
         found.append(f"tokenizer={json_text(tokenizer)}")
     looked = [] if any(change.startswith(LOOKED) for change in (*terms.changes, *contestant.changes)) else [
         f"{LOOKED}={looked_at(budget)}"]
-    return [*found, *applicable(contestant, [budget.override(), *looked])]
+    return [*found, *applicable(contestant, [f"training.budget.{budget.kind}={budget.amount!r}", *looked])]
 
 
 def looked_at(budget: Budget) -> int:

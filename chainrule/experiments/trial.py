@@ -9,13 +9,10 @@ from __future__ import annotations
 import json
 import logging
 import os
-import resource
 import signal
 import sys
 import time
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -68,35 +65,34 @@ def perform(task: Mapping[str, Any]) -> None:
     """Trains unless that is done, then measures."""
     from chainrule.experiments.holdout import Source
     from chainrule.experiments.measuring import measure
+    from chainrule.recipe.recipe import make_recipe
     from chainrule.runs import load
-    from chainrule.storage import open_run
+    from chainrule.verbs.train import train
 
-    train, held_out = Source(**task["source"]).halves()
-    out = Path(task["run"])
-    done = None
-    with suppress(ChainruleError):
-        done = json.loads(open_run(out).file("report.json").read_text(encoding="utf-8")).get("trial")
-    if done != task["identity"]:
-        _train(task, train, held_out, out)
+    text, held_out = Source(**task["source"]).halves()
+    recipe, out = make_recipe(task["recipe"]), Path(task["run"])
+    corpus, valid = validation(recipe, text, held_out)
+    if not is_trained(out, recipe, corpus, valid):
+        train(recipe, corpus, out, valid=valid, force=True, show=_Now(), measure=False)
     tell({"stage": "measuring"})
     measure(load(out), held_out, task)
 
 
-def _train(task: Mapping[str, Any], train: Any, held_out: Any, out: Path) -> None:
-    from chainrule.jobs import Job, existing_parent
-    from chainrule.recipe.recipe import make_recipe
-    from chainrule.recipe.registry import find
-    from chainrule.verbs.train import finish
+def is_trained(out: Path, recipe: Any, corpus: Any, valid: Any) -> bool:
+    """Whether there is a run of this recipe on this text, by this version."""
+    from chainrule import __version__
+    from chainrule.recipe.recipe import load_recipe
+    from chainrule.storage import open_run
 
-    recipe = make_recipe(task["recipe"])
-    corpus, valid = validation(recipe, train, held_out)
-    job = Job(recipe, corpus, valid, existing_parent(out), out=out, force=True, show=_Now())
-    family: Any = find("families", recipe.family)
-    trained = family.train(job)
-    report = {"trial": task["identity"], **trained.report}
-    if not on_gpu():
-        report["peak_memory"] = peak_memory()
-    finish(replace(job, valid=None), replace(trained, report=report), out, force=True)
+    try:
+        folder = open_run(out)
+        report, made_by = (json.loads(folder.file(name).read_text(encoding="utf-8"))
+                           for name in ("report.json", "environment.json"))
+        same = load_recipe(folder.file("recipe.yaml")) == recipe
+    except (ChainruleError, OSError, ValueError):
+        return False
+    texts = {name: each.fingerprint()[:16] for name, each in (("train", corpus), ("valid", valid)) if each is not None}
+    return same and report.get("data") == texts and made_by.get("chainrule") == __version__
 
 
 def validation(recipe: Any, train: Any, held_out: Any) -> tuple[Any, Any]:
@@ -122,22 +118,6 @@ def learns_from_validation(recipe: Any) -> bool:
         return getattr(training, "patience", None) is not None or schedule.get("name") == "plateau"
     smoothing = getattr(recipe.model, "smoothing", None)
     return smoothing is not None and smoothing["name"] == "jelinek_mercer"
-
-
-def on_gpu() -> bool:
-    """Whether torch has computed on a GPU, whose memory the family then reports."""
-    torch: Any = sys.modules.get("torch")
-    return torch is not None and torch.cuda.is_initialized()
-
-
-def peak_memory() -> int:
-    """Bytes that this process has had at most; Linux' `getrusage` would count the process that started it, too."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        for line in status.read_text(encoding="utf-8").splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 if __name__ == "__main__":

@@ -11,31 +11,30 @@ OPEN = "as many tokens as the text has, each epoch; say how many with --tokens"
 def neural_cost(recipe: Any, vocabulary_size: int, tokens: float | None = None, *, measure: bool = False
                 ) -> dict[str, Any]:
     """Everything `chainrule cost` shows; tokens in the place of the recipe's budget, if given."""
-    from chainrule.families._training import plan_of
-    from chainrule.families.neural import shape_of
+    from chainrule.families._stepwise import plan_of, shape_of
     from chainrule.models.cost.estimate import Training, estimate
+    from chainrule.parts.heads._head import SCORES
     from chainrule.recipe.registry import build
-    from chainrule.tasks.cross_entropy import LOGITS
-    from chainrule.training.run import chosen_device
+    from chainrule.training.networks import chosen_device
 
-    shape, plan = shape_of(recipe), plan_of(recipe)
+    shape, plan = shape_of(recipe, causal=build("tasks", recipe.task).causal), plan_of(recipe)
     training = Training(math.ceil(plan.batch / plan.accumulation), plan.precision,
                         lambda named: build("training/optimizers", plan.optimizer, named),
-                        LOGITS[chosen_device("auto").type], plan.ema is not None)
+                        SCORES[chosen_device("auto").type], plan.ema is not None)
     return _with_run(estimate(shape, vocabulary_size, training, anew=measure), plan, tokens)
 
 
 def engine_cost(recipe: Any, vocabulary_size: int, tokens: float | None = None, *, measure: bool = False
                 ) -> dict[str, Any]:
     """The same, without torch."""
-    from chainrule.families._training import plan_of
-    from chainrule.families.engine import new_stack
+    from chainrule.families._stepwise import plan_of
+    from chainrule.families.engine import new_network
     from chainrule.models.cost.engine import estimate
     from chainrule.recipe.registry import build
 
-    stack, plan = new_stack(recipe, vocabulary_size), plan_of(recipe)
-    keeps = build("engine/optimizers", plan.optimizer, stack.parameters()).keeps
-    found = estimate(stack, math.ceil(plan.batch / plan.accumulation), kept=len(keeps), average=plan.ema is not None,
+    network, plan = new_network(recipe, vocabulary_size), plan_of(recipe)
+    keeps = build("engine/optimizers", plan.optimizer, network.parameters()).keeps
+    found = estimate(network, math.ceil(plan.batch / plan.accumulation), kept=len(keeps), average=plan.ema is not None,
                      anew=measure)
     return _with_run(found, plan, tokens)
 

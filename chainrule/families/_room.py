@@ -13,7 +13,7 @@ BYTES = 8  # of each parameter at least: its weight and its gradient in float32;
 def check_room(shape: Any, vocabulary_size: int, device: str) -> None:
     """Refuses weights and gradients that are more than all memory of the machine; a GPU refuses by itself."""
     from chainrule.models.cost.counting import on_meta
-    from chainrule.training.run import chosen_device
+    from chainrule.training.networks import chosen_device
 
     if chosen_device(device).type != "cpu":
         return

@@ -6,44 +6,50 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, Field
+from pydantic import Field, model_validator
 
-from chainrule.families._training import WEIGHTS, Lesson, StepwiseTraining, frozen, plan_of, trained
+from chainrule.families._stepwise import (
+    WEIGHTS,
+    StackOptions,
+    StepwiseTraining,
+    callbacks_of,
+    plan_of,
+    refuse_training,
+    shape_of,
+    trained,
+    workspace_of,
+)
 from chainrule.jobs import Job, Trained
-from chainrule.protocols import LanguageModel, Tokenizer
+from chainrule.protocols import Family, Tokenizer
+from chainrule.recipe.choices import PartOf
 from chainrule.recipe.error_paths import recipe_paths_in_errors
-from chainrule.recipe.recipe import Recipe
-from chainrule.recipe.registry import part
-from chainrule.recipe.schema import PartOf
+from chainrule.recipe.registry import build, part
+
+EARLIER = {"heads": ("s", "heads"), "bias": ("s", "bias"), "recurrence": ("r", "name"), "gain": ("r", "gain"),
+           "forget": ("r", "forget"), "window": ("w", "size"), "deviation": ("embedding", "deviation"),
+           "dropout": ("dropout", "rate")}  # options of version 0.1.0, and where they are now
+KINDS = {"s": "attention", "w": "window", "embedding": "lookup", "dropout": "independent"}
 
 
 @part
-class Engine:
+class Engine(Family):
     """Small neural language models on the project's own automatic differentiation, in NumPy alone."""
 
-    class Options(BaseModel):
-        """What a recipe's `model` section may say: an `EngineShape`."""
+    layered = True
 
-        model_config = frozen
+    class Options(StackOptions):
+        """What a recipe's `model` section may say: the parts of the family neural, as far as the engine has them."""
 
-        pattern: str = "(sf)*4"
-        width: int = Field(default=128, ge=1)
         context: int = Field(default=64, ge=1)
-        heads: int = Field(default=4, ge=1)
-        bias: bool = False
-        recurrence: Literal["elman", "ugrnn", "gru", "lstm"] = "lstm"
-        gain: float = Field(default=1.0, gt=0)
-        forget: float = 1.0
-        window: int = Field(default=5, ge=1)
-        feedforward: Literal["swiglu", "gelu", "gelu_tanh", "relu", "sigmoid", "silu", "tanh"] = "swiglu"
-        norm: Literal["rms", "layer", "none"] = "rms"
-        wiring: Literal["pre_norm", "residual", "plain"] = "pre_norm"
-        position: Literal["rotary", "learned", "none"] = "rotary"
-        head: Literal["tied", "untied"] = "tied"
-        deviation: float = Field(default=0.1, gt=0)
-        dropout: float = Field(default=0.0, ge=0, lt=1)
+        embedding: Annotated[dict[str, Any], PartOf("parts/embeddings")] = {"name": "lookup", "deviation": 0.1}
 
-    class Training(StepwiseTraining):
+        @model_validator(mode="before")
+        @classmethod
+        def earlier_names(cls, given: Any) -> Any:
+            """Runs of version 0.1.0 had options of their own."""
+            return of_earlier_version(given) if isinstance(given, dict) else given
+
+    class Training(StepwiseTraining):  # type: ignore[misc, valid-type]
         """What a recipe's `training` section may say: a `Plan`."""
 
         optimizer: Annotated[dict[str, Any], PartOf("engine/optimizers")] = {"name": "adamw"}
@@ -51,34 +57,43 @@ class Engine:
         precision: Literal["float32", "float64"] = "float32"
         evaluate_tokens: int = Field(default=1 << 16, ge=1)
 
-    @staticmethod
-    def train(job: Job) -> Trained:
-        from chainrule.models.engine_stack import exported
+    @classmethod
+    def train(cls, job: Job) -> Trained:
+        from chainrule.models.engine_stack import exported, trained_otherwise
         from chainrule.storage.tensors import save_tensors
+        from chainrule.training.engine_learner import EngineLearner
+        from chainrule.training.loop import fit
 
-        def learn(given: Lesson) -> Any:
-            from chainrule.tasks.engine_language import EngineLanguage
-            from chainrule.training.engine_learner import EngineLearner
-            from chainrule.training.loop import fit
-            from chainrule.training.reading import language_task
+        recipe: Any = job.recipe
+        task, plan, callbacks = build("tasks", recipe.task), plan_of(recipe), callbacks_of(job)
+        with job.timed("reading"):
+            read = task.read(job)
+        workspace = workspace_of(job, read.tokenizer)
+        with job.timed("training"), recipe_paths_in_errors(recipe):
+            network = new_network(recipe, task.vocabulary(read.tokenizer))
+            refuse_training(network.shape, trained_otherwise(network.shape))
+            data = task.training_data(read, network, plan, callbacks.say)
+            fitted = fit(EngineLearner(network, task, data, plan, callbacks), workspace, callbacks)
+        return trained(job, task.model(network, read.tokenizer), read, fitted, workspace,
+                       lambda path: save_tensors(path, exported(network)))
 
-            stack, plan = new_stack(job.recipe, given.vocabulary.size), plan_of(job.recipe)
-            task = language_task(EngineLanguage, stack, plan, given.text, given.valid, given.vocabulary, given.telling)
-            return stack, fit(EngineLearner(stack, task, plan, given.telling.say), given.workspace, given.telling)
-
-        return trained(job, learn, language_model, lambda path, stack: save_tensors(path, exported(stack)))
-
-    @staticmethod
-    def load(folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> LanguageModel[Any]:
+    @classmethod
+    def load(cls, folder: Path, recipe: Any, tokenizer: Tokenizer) -> Any:
         from chainrule.models.engine_stack import imported
         from chainrule.storage.tensors import open_tensors
 
-        stack = new_stack(recipe, tokenizer.vocabulary_size)
-        imported(stack, open_tensors(folder / WEIGHTS))
-        return language_model(stack, tokenizer)
+        network = new_network(recipe, tokenizer.vocabulary_size)
+        imported(network, open_tensors(folder / WEIGHTS))
+        return build("tasks", recipe.task).model(network, tokenizer)
 
-    @staticmethod
-    def cost(recipe: Recipe, vocabulary_size: int, tokens: float | None = None, *, measure: bool = False
+    @classmethod
+    def begin(cls, recipe: Any, tokenizer: Tokenizer) -> Any:
+        with recipe_paths_in_errors(recipe):
+            network = new_network(recipe, tokenizer.vocabulary_size)
+        return build("tasks", recipe.task).model(network, tokenizer)
+
+    @classmethod
+    def cost(cls, recipe: Any, vocabulary_size: int, tokens: float | None = None, *, measure: bool = False
              ) -> dict[str, Any]:
         from chainrule.families._costs import engine_cost
 
@@ -86,20 +101,30 @@ class Engine:
             return engine_cost(recipe, vocabulary_size, tokens, measure=measure)
 
 
-def new_stack(recipe: Any, vocabulary_size: int) -> Any:
+def new_network(recipe: Any, vocabulary: int) -> Any:
     """A stack with weights that depend on the seed alone."""
     from chainrule.families._room import check_count
-    from chainrule.models.engine_stack import EngineShape, EngineStack
-    from chainrule.models.pattern import sublayers
+    from chainrule.models.engine_stack import EngineStack
 
-    width, layers = recipe.model.width, len(sublayers(recipe.model.pattern))
-    check_count(width * (vocabulary_size + width * layers), "at least ")
-    stack = EngineStack(EngineShape(**dict(recipe.model)), vocabulary_size, np.random.default_rng(recipe.seed))
-    return stack.to(recipe.training.precision)
+    shape = shape_of(recipe)
+    check_count(shape.width * (vocabulary + shape.width * len(shape.slots)), "at least ")
+    return EngineStack(shape, vocabulary, np.random.default_rng(recipe.seed)).to(recipe.training.precision)
 
 
-def language_model(stack: Any, tokenizer: Any) -> LanguageModel[Any]:
-    """The stack as every family's model."""
-    from chainrule.models.engine_language import EngineLanguageModel
-
-    return EngineLanguageModel(stack, tokenizer.start)
+def of_earlier_version(given: dict[str, Any]) -> dict[str, Any]:
+    """The `model` section of version 0.1.0 as it is said now: `heads: 4` is `s: {name: attention, heads: 4}`."""
+    old = {key for key in given if key in EARLIER and not isinstance(given[key], dict)}
+    if not old - {"dropout"} and not isinstance(given.get("dropout"), int | float) and "feedforward" not in given:
+        return given
+    full = {key: value for key, value in given.items() if key not in old and key != "feedforward"}
+    for key in old:
+        slot, option = EARLIER[key]
+        part_ = full.setdefault(slot, {"name": KINDS.get(slot, given.get("recurrence", "lstm"))})
+        part_[option] = given[key]
+    kind = given.get("feedforward")
+    if kind is not None:
+        full["f"] = {"name": "swiglu"} if kind == "swiglu" else {"name": "mlp", "activation": kind}
+    unused = {"elman": ("forget",), "gru": ("gain", "forget"), "lstm": ("gain",), "ugrnn": ("gain",)}
+    for option in unused.get(full.get("r", {}).get("name", ""), ()):
+        full["r"].pop(option, None)
+    return full

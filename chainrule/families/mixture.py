@@ -13,7 +13,7 @@ from chainrule.counting.mixture import Mixture, fit_weights
 from chainrule.errors import OptionError, UsageError
 from chainrule.evaluation.scoring import token_log_probs
 from chainrule.jobs import Job, Trained
-from chainrule.protocols import LanguageModel, Tokenizer
+from chainrule.protocols import Family, LanguageModel, Tokenizer
 from chainrule.recipe.recipe import Recipe
 from chainrule.recipe.registry import part
 from chainrule.runs import LoadedRun, load
@@ -24,7 +24,7 @@ WEIGHTS, MEMBERS = "model.safetensors", "members"
 
 
 @part
-class MixtureFamily:
+class MixtureFamily(Family):
     """A static mixture of finished runs, its weights learned by EM on the text that it is given."""
 
     class Options(BaseModel):
@@ -36,8 +36,8 @@ class MixtureFamily:
         weights: list[float] | None = None  # fixed weights; learned where there are none
         tolerance: float = Field(default=1e-6, gt=0)  # nats per token: EM stops when an iteration gains less
 
-    @staticmethod
-    def train(job: Job) -> Trained:
+    @classmethod
+    def train(cls, job: Job) -> Trained:
         from chainrule.text.encoded import encode
 
         options = job.recipe.model
@@ -59,8 +59,8 @@ class MixtureFamily:
                   "weights": [round(weight, 6) for weight in model.weights]}
         return Trained(tokenizer, model, lambda folder: _write(folder, members, model), report, recipe=recipe)
 
-    @staticmethod
-    def load(folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> Mixture:
+    @classmethod
+    def load(cls, folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> Mixture:
         weights = open_tensors(folder / WEIGHTS)["weights"]
         return Mixture([load(folder / MEMBERS / str(m)).model for m in range(len(weights))], weights.tolist())
 

@@ -1,4 +1,4 @@
-"""The neural family: every sentence of sublayers, trained by one loop."""
+"""The neural family: every sentence of sublayers, trained by one loop for any task."""
 
 from __future__ import annotations
 
@@ -6,64 +6,34 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, model_validator
-
 from chainrule.errors import UsageError
 from chainrule.families._room import check_room
-from chainrule.families._training import WEIGHTS, Lesson, StepwiseTraining, frozen, plan_of, trained
+from chainrule.families._stepwise import (
+    WEIGHTS,
+    StackOptions,
+    StepwiseTraining,
+    callbacks_of,
+    plan_of,
+    shape_of,
+    trained,
+    workspace_of,
+)
 from chainrule.jobs import Job, Trained
-from chainrule.protocols import LanguageModel, Tokenizer
+from chainrule.protocols import Family, Tokenizer
+from chainrule.recipe.choices import PartOf
 from chainrule.recipe.error_paths import recipe_paths_in_errors
-from chainrule.recipe.recipe import Recipe
-from chainrule.recipe.registry import part
-from chainrule.recipe.schema import PartOf
-
-MIXERS, FEEDFORWARDS = "parts/mixers", "parts/feedforwards"
-LETTERS = {"s": "attention", "r": "lstm", "c": "gated_convolution", "w": "window", "x": "cross_attention",
-           "f": "swiglu"}
-Mixer = Annotated[dict[str, Any] | None, PartOf(MIXERS, optional=True)]
+from chainrule.recipe.registry import build, part
 
 
 @part
-class Neural:
-    """Neural language models: a sentence of sublayers such as (sf)*6, trained by gradient descent."""
+class Neural(Family):
+    """Networks of sublayers such as (sf)*6, trained by gradient descent."""
 
-    class Options(BaseModel):
-        """What a recipe's `model` section may say: a `Shape`. Letters that the pattern lacks may be null."""
+    Options = StackOptions
+    tasks = ("language", "masked_language")
+    layered = True
 
-        model_config = frozen
-
-        pattern: str = "(sf)*4"
-        width: int = Field(default=128, ge=1)
-        context: int = Field(default=128, ge=1)
-        s: Mixer = None
-        r: Mixer = None
-        c: Mixer = None
-        w: Mixer = None
-        x: Mixer = None
-        f: Annotated[dict[str, Any] | None, PartOf(FEEDFORWARDS, optional=True)] = None
-        norm: Annotated[dict[str, Any], PartOf("parts/norms")] = {"name": "rms"}
-        wiring: Annotated[dict[str, Any], PartOf("parts/wirings")] = {"name": "pre_norm"}
-        position: Annotated[dict[str, Any], PartOf("parts/positions")] = {"name": "rotary"}
-        embedding: Annotated[dict[str, Any], PartOf("parts/embeddings")] = {"name": "lookup"}
-        head: Annotated[dict[str, Any], PartOf("parts/heads")] = {"name": "tied"}
-        dropout: Annotated[dict[str, Any], PartOf("parts/dropouts")] = {"name": "independent"}
-
-        @model_validator(mode="before")
-        @classmethod
-        def letters_have_parts(cls, given: Any) -> Any:
-            """Each letter of the pattern gets its usual part where the recipe names none."""
-            from chainrule.models.pattern import sublayers
-
-            if not isinstance(given, dict) or not isinstance(given.get("pattern", ""), str):
-                return given
-            full = dict(given)
-            for letter in set(sublayers(given.get("pattern", "(sf)*4"))):
-                chosen = full.get(letter) or LETTERS[letter]
-                full[letter] = {"name": LETTERS[letter], **chosen} if isinstance(chosen, dict) else chosen
-            return full
-
-    class Training(StepwiseTraining):
+    class Training(StepwiseTraining):  # type: ignore[misc, valid-type]
         """What a recipe's `training` section may say: a `Plan`, and where it is carried out."""
 
         optimizer: Annotated[dict[str, Any], PartOf("training/optimizers")] = {"name": "adamw"}
@@ -72,72 +42,89 @@ class Neural:
         compile: Literal["auto", "on", "off"] = "auto"
         device: Literal["auto", "cpu", "cuda"] = "auto"
 
-    @staticmethod
-    def ready() -> None:
-        """Before anything is read: says in one line what to install."""
+    @classmethod
+    def ready(cls) -> None:
         if find_spec("torch") is None:
             raise UsageError("neural recipes need torch, which is not installed. Try: pip install 'chainrule[neural]'")
 
-    @staticmethod
-    def train(job: Job) -> Trained:
-        from chainrule.training import weights
-        from chainrule.training.run import train_ids
+    @classmethod
+    def train(cls, job: Job) -> Trained:
+        from chainrule.storage.tensors import save_tensors
+        from chainrule.training.checkpoints import gathered
+        from chainrule.training.group import joined_group
+        from chainrule.training.loop import fit
+        from chainrule.training.networks import check_precision, chosen_device, new_network
+        from chainrule.training.torch_learner import TorchLearner
+        from chainrule.training.weights import weights
 
         recipe: Any = job.recipe
+        task, plan, group = build("tasks", recipe.task), plan_of(recipe), joined_group()
+        callbacks = callbacks_of(job, group)
+        with job.timed("reading"):
+            read = task.read(job)
+        workspace = workspace_of(job, read.tokenizer)
+        with job.timed("training"), recipe_paths_in_errors(recipe):
+            shape, vocabulary = shape_of(recipe, causal=task.causal), task.vocabulary(read.tokenizer)
+            check_room(shape, vocabulary, recipe.training.device)
+            network = new_network(shape, vocabulary, plan).to(chosen_device(recipe.training.device))
+            check_precision(network, plan)
+            data = task.training_data(read, network, plan, callbacks.say)
+            fitted = fit(TorchLearner(network, task, data, plan, callbacks, group), workspace, callbacks)
+        found = trained(job, task.model(network, read.tokenizer), read, fitted, workspace,
+                        lambda path: save_tensors(path, gathered(weights(network))))
+        return found.led_by(group.leads)
 
-        def learn(given: Lesson) -> Any:
-            check_room(shape_of(recipe), given.vocabulary.size, recipe.training.device)
-            return train_ids(shape_of(recipe), plan_of(recipe), given.text, given.valid, given.vocabulary,
-                             given.workspace, device=recipe.training.device, telling=given.telling)
+    @classmethod
+    def load(cls, folder: Path, recipe: Any, tokenizer: Tokenizer) -> Any:
+        cls.ready()
+        from chainrule.storage.tensors import open_tensors
+        from chainrule.training.networks import chosen_device
+        from chainrule.training.weights import put
 
-        return trained(job, learn, language_model, lambda path, stack: weights.save(path, weights.weights(stack)))
+        found, network = cls._begun(recipe, tokenizer, chosen_device("auto"))
+        put(network, {name: array.copy() for name, array in open_tensors(folder / WEIGHTS).items()}, folder / WEIGHTS)
+        return found.model(network.eval(), tokenizer)
 
-    @staticmethod
-    def load(folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> LanguageModel[Any]:
-        Neural.ready()
-        from chainrule.training import weights
-        from chainrule.training.run import chosen_device, new_stack
+    @classmethod
+    def begin(cls, recipe: Any, tokenizer: Tokenizer) -> Any:
+        found, network = cls._begun(recipe, tokenizer, "cpu")
+        return found.model(network, tokenizer)
 
-        stack = new_stack(shape_of(recipe), tokenizer.vocabulary_size, recipe.seed).to(chosen_device("auto")).eval()
-        if plan_of(recipe).precision == "float64":
-            stack.double()
-        weights.put(stack, weights.read(folder / WEIGHTS), folder / WEIGHTS)
-        return language_model(stack, tokenizer)
+    @classmethod
+    def _begun(cls, recipe: Any, tokenizer: Tokenizer, device: Any) -> tuple[Any, Any]:
+        """The task and a fresh network for it."""
+        cls.ready()
+        from chainrule.training.networks import new_network
 
-    @staticmethod
-    def load_to_write(folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> LanguageModel[Any]:
+        task = build("tasks", recipe.task)
+        with recipe_paths_in_errors(recipe):
+            network = new_network(shape_of(recipe, causal=task.causal), task.vocabulary(tokenizer), plan_of(recipe))
+        return task, network.to(device)
+
+    @classmethod
+    def load_to_write(cls, folder: Path, recipe: Any, tokenizer: Tokenizer) -> Any:
         """The same model on the engine, without torch, where that writes faster: small ones on a CPU."""
         from chainrule.models.writing import engine_writer, gpu_in_sight
         from chainrule.storage.tensors import open_tensors
 
-        options: Any = recipe.model
-        if not gpu_in_sight():
-            twin = engine_writer(options.model_dump(), open_tensors(folder / WEIGHTS), tokenizer.start)
+        if recipe.task["name"] == "language" and not gpu_in_sight():
+            twin = engine_writer(shape_of(recipe), open_tensors(folder / WEIGHTS), tokenizer.start)
             if twin is not None and twin.vocabulary_size == tokenizer.vocabulary_size:
                 return twin
-        return Neural.load(folder, recipe, tokenizer)
+        return cls.load(folder, recipe, tokenizer)
 
-    @staticmethod
-    def cost(recipe: Recipe, vocabulary_size: int, tokens: float | None = None, *, measure: bool = False
+    @classmethod
+    def cost(cls, recipe: Any, vocabulary_size: int, tokens: float | None = None, *, measure: bool = False
              ) -> dict[str, Any]:
-        Neural.ready()
+        cls.ready()
         from chainrule.families._costs import neural_cost
 
         with recipe_paths_in_errors(recipe):
             return neural_cost(recipe, vocabulary_size, tokens, measure=measure)
 
+    @classmethod
+    def parameters(cls, recipe: Any, vocabulary_size: int) -> int:
+        cls.ready()
+        from chainrule.models.cost.counting import parameters
 
-def shape_of(recipe: Any) -> Any:
-    """The shape of the stack that a neural recipe describes; letters that the pattern lacks keep their usual part."""
-    Neural.ready()
-    from chainrule.models.stack import Shape
-
-    options = recipe.model
-    return Shape(**{name: value for name, value in options if value is not None})
-
-
-def language_model(stack: Any, tokenizer: Any) -> LanguageModel[Any]:
-    """The stack as every family's model."""
-    from chainrule.models.language import NeuralLanguageModel
-
-    return NeuralLanguageModel(stack, tokenizer.start)
+        return parameters(shape_of(recipe), vocabulary_size)

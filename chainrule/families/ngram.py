@@ -17,10 +17,11 @@ from chainrule.counting.scratch import Scratch
 from chainrule.counting.table import Table
 from chainrule.errors import OptionError
 from chainrule.jobs import Job, Trained
-from chainrule.protocols import Tokenizer
+from chainrule.protocols import Family, Tokenizer
+from chainrule.recipe.choices import PartOf
 from chainrule.recipe.recipe import Recipe
 from chainrule.recipe.registry import build, part
-from chainrule.recipe.schema import PartOf, Size
+from chainrule.recipe.schema import Size
 from chainrule.storage.tensors import open_tensors, save_tensors
 from chainrule.text.encoded import Encoded, encode, fit_and_encode
 
@@ -32,7 +33,7 @@ log = logging.getLogger("chainrule")
 
 
 @part
-class NGramFamily:
+class NGramFamily(Family):
     """n-gram models: count, smooth, look up."""
 
     class Options(BaseModel):
@@ -57,8 +58,8 @@ class NGramFamily:
                                  "rare words are left out with tokenizer.min_count")
             return prune
 
-    @staticmethod
-    def train(job: Job) -> Trained:
+    @classmethod
+    def train(cls, job: Job) -> Trained:
         options, text = job.recipe.model, job.recipe.text
         assert job.corpus is not None
         with job.timed("reading"):
@@ -70,8 +71,8 @@ class NGramFamily:
         trained = from_counts(job, counts, tokenizer, scratch, held_out)
         return Trained(tokenizer, trained.model, trained.write, trained.report | facts)
 
-    @staticmethod
-    def load(folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> NGram:
+    @classmethod
+    def load(cls, folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> NGram:
         tensors = open_tensors(folder / WEIGHTS)
         return NGram(Table.from_tensors(tensors, tokenizer.start, tokenizer.end, tokenizer.unknown))
 

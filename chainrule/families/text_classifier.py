@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from chainrule.classifying.features import Features, Shape
 from chainrule.classifying.labeled import Example, examples, layout_of
 from chainrule.classifying.learning import fresh, learn
-from chainrule.classifying.measuring import measure
 from chainrule.classifying.model import TextClassifier
 from chainrule.classifying.quantizing import QuantizedRows
 from chainrule.classifying.targets import Gathered
@@ -22,11 +21,10 @@ from chainrule.classifying.validating import Validation
 from chainrule.classifying.vocabulary import learn_features
 from chainrule.errors import DataError, OptionError
 from chainrule.jobs import Job, Trained
-from chainrule.protocols import WordVectors
+from chainrule.protocols import Family, WordVectors
 from chainrule.recipe.registry import part
 from chainrule.runs import LoadedRun, load, save_run
 from chainrule.storage.tensors import open_tensors, save_tensors
-from chainrule.text.corpora import open_corpus
 from chainrule.text.options import Column
 from chainrule.text.split import Selection
 from chainrule.threads import cores
@@ -49,13 +47,10 @@ class Labels(BaseModel):
 
 
 @part
-class TextClassifierFamily:
+class TextClassifierFamily(Family):
     """Text classifiers: the mean of word and n-gram vectors, and a linear classifier on it, as fastText's."""
 
-    reads_text = True  # evaluate and predict may read it otherwise than training did: text.errors=replace
-    kind = "text classifier"
-    caution = "It labels texts as those were that it learned from, with their mistakes and prejudices."
-    uses = ("predict {run} FILE", "evaluate {run} --data FILE", "quantize {run} --out SMALL")
+    tasks = ("classification",)
 
     class Options(BaseModel):
         """What a recipe's `model` section may say."""
@@ -89,8 +84,8 @@ class TextClassifierFamily:
         patience: int | None = Field(default=None, ge=1)  # passes without better validation, then the best is kept
         threads: int | None = Field(default=None, ge=1)  # all processors; 1 makes every run with a seed the same
 
-    @staticmethod
-    def train(job: Job) -> Trained:
+    @classmethod
+    def train(cls, job: Job) -> Trained:
         recipe: Any = job.recipe
         shape, options, loss = _checked(job), recipe.training, recipe.model.loss
         plan = Plan(dimension=recipe.model.dimension, epochs=options.epochs, alpha=options.lr,
@@ -116,12 +111,12 @@ class TextClassifierFamily:
                           after_epoch=None if validation is None else validation.after)
         report = {"labels": len(labels), "texts": len(bags), "words": words, "vocabulary": len(features.words),
                   "ngrams": len(features.used), **facts, **({} if validation is None else validation.finish())}
-        return Trained(listed(list(features.words)), model,  # type: ignore[arg-type]
+        return Trained(listed(list(features.words)), model,
                        lambda folder: write(folder, model, targets.counts), report,
                        metrics=[] if validation is None else validation.rows)
 
-    @staticmethod
-    def load(folder: Path, recipe: Any, tokenizer: Any) -> TextClassifier:
+    @classmethod
+    def load(cls, folder: Path, recipe: Any, tokenizer: Any) -> TextClassifier:
         options, tensors = recipe.model, open_tensors(folder / WEIGHTS)
         known, counts = json.loads((folder / LABELS).read_text(encoding="utf-8")), label_counts(folder)
         shape = Shape(options.word_ngrams, options.min_n, options.max_n, options.bucket)
@@ -133,12 +128,6 @@ class TextClassifierFamily:
                 tensors["tree_starts"], tensors["tree_nodes"], tensors["tree_codes"])
         return TextClassifier([each["label"] for each in known], features, inputs, tensors["outputs"], options.loss,
                               tree)
-
-    @staticmethod
-    def evaluate(run: LoadedRun, data: str | Path | Sequence[str | Path]) -> dict[str, Any]:
-        recipe: Any = run.recipe
-        corpus = open_corpus(data, recipe.text)
-        return measure(run.model, examples(corpus.sources, layout_of(recipe.text, recipe.model.labels)), corpus.name)
 
 
 def write(folder: Path, model: TextClassifier, counts: np.ndarray) -> None:

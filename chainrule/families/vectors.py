@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,10 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from chainrule.errors import DataError, OptionError, UsageError
 from chainrule.jobs import Job, Trained
-from chainrule.protocols import Tokenizer
+from chainrule.protocols import Family, Tokenizer
+from chainrule.recipe.choices import PartOf
 from chainrule.recipe.recipe import Recipe
 from chainrule.recipe.registry import build, part
-from chainrule.recipe.schema import PartOf
 from chainrule.runs import LoadedRun, load
 from chainrule.storage.environment import memory
 from chainrule.storage.tensors import open_tensors, save_tensors
@@ -45,12 +44,10 @@ class Phrases(BaseModel):
 
 
 @part
-class VectorsFamily:
+class VectorsFamily(Family):
     """Word vectors: a vector for each word, near where words are alike."""
 
-    kind = "word vectors"
-    uses = ("neighbors {run} WORD", "analogy {run} man woman king")
-    caution = "Words are near each other as they were in its training text, whose mistakes and prejudices it has."
+    tasks = ("word_vectors",)
 
     class Options(BaseModel):
         """What a recipe's `model` section may say."""
@@ -74,8 +71,8 @@ class VectorsFamily:
         sample: float | None = Field(default=None, ge=0)
         threads: int | None = Field(default=None, ge=1)  # all processors; 1 makes every run with a seed the same
 
-    @staticmethod
-    def train(job: Job) -> Trained:
+    @classmethod
+    def train(cls, job: Job) -> Trained:
         recipe: Any = job.recipe
         if job.valid is not None:
             raise UsageError("word vectors are not measured on a text: leave out --valid and split.valid, and measure "
@@ -95,19 +92,12 @@ class VectorsFamily:
         tensors = {**learned.tensors, "counts": text.counts if before is None else before["counts"] + text.counts}
         report = {"method": recipe.model.method["name"], "vocabulary": text.vocabulary_size, "words": text.tokens,
                   "dimension": learned.tensors["vectors"].shape[1], **learned.facts}
-        return Trained(text.tokenizer, vectors_of(tensors, text.tokenizer),  # type: ignore[arg-type]
+        return Trained(text.tokenizer, vectors_of(tensors, text.tokenizer),
                        lambda folder: save_tensors(folder / WEIGHTS, tensors), report, recipe=settled(recipe, method))
 
-    @staticmethod
-    def load(folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> Vectors:
+    @classmethod
+    def load(cls, folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> Vectors:
         return vectors_of(_tensors(folder), tokenizer)
-
-    @staticmethod
-    def evaluate(run: LoadedRun, data: str | Path | Sequence[str | Path]) -> dict[str, Any]:
-        """Each file by the part of vectors/evaluations that recognizes it."""
-        from chainrule.vectors.evaluating import evaluate
-
-        return evaluate(run.model, [data] if isinstance(data, str | Path) else list(data))
 
 
 def _check_room(words: int, dimension: int) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from chainrule.errors import OptionError, UsageError
 from chainrule.formats._counterpart import of_family, save_as
@@ -17,11 +18,19 @@ class Engine:
     """A run of the family neural as a run of the family engine: the same model in NumPy, without torch."""
 
     def export(self, run: LoadedRun, path: Path) -> dict[str, Any]:
-        from chainrule.models.engine_counterpart import in_engine
+        from chainrule.families._stepwise import shape_of
+        from chainrule.models.engine_stack import EngineStack, trained_otherwise
+        from chainrule.models.writing import Unset
 
         of_family(run, "neural", "engine")
+        shape = shape_of(run.recipe)
         try:
-            shape, left_out = in_engine(asdict(run.model.stack.shape))
+            EngineStack(shape, 1, Unset(np.random.PCG64(0)))  # says what the engine does not have
         except OptionError as error:
             raise UsageError(f"{run.path}: {error}") from None
-        return save_as(run, "engine", asdict(shape), left_out, path)
+        otherwise = trained_otherwise(shape)
+        model = run.recipe.model_dump(mode="json")["model"]
+        for where, value in otherwise.items():
+            _, slot, option = where.split(".")
+            (model["parts"] if slot in model["parts"] else model)[slot][option] = value
+        return save_as(run, "engine", model, list(otherwise), path)

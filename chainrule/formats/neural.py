@@ -15,7 +15,5 @@ class Neural:
     """A run of the family engine as a run of the family neural: the same model, computed by torch."""
 
     def export(self, run: LoadedRun, path: Path) -> dict[str, Any]:
-        from chainrule.models.engine_counterpart import in_neural
-
         of_family(run, "engine", "neural")
-        return save_as(run, "neural", in_neural(run.model.stack.shape), [], path)
+        return save_as(run, "neural", run.recipe.model_dump(mode="json")["model"], [], path)

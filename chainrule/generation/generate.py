@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from chainrule.errors import OptionError
-from chainrule.evaluation.scoring import token_log_probs
-from chainrule.generation.decode import Marks, decode
-from chainrule.generation.draft import Draft
+from chainrule.generation.decoder import Stops, decode
 from chainrule.generation.room import check_beams, check_texts
+from chainrule.generation.rows import Marks
 from chainrule.protocols import LanguageModel, Tokenizer, WritesElsewhere
 from chainrule.recipe.registry import build
 
@@ -50,12 +49,12 @@ def generate(model: LanguageModel, tokenizer: Tokenizer, prompt: str = "", *, nu
     rows, drafts = num if chosen.results is None else 1, []
     at_once = max(1, AT_ONCE // model.vocabulary_size)
     for first in range(0, rows, at_once):
-        prompts_BT = np.tile(prompt_T, (min(at_once, rows - first), 1))
-        found = decode(model, prompts_BT, chosen, marks=marks, max_tokens=max_tokens, filters=reshaping, stops=stops,
+        prompts = [prompt_T] * min(at_once, rows - first)
+        found = decode(model, prompts, chosen, marks=marks, max_tokens=max_tokens, filters=reshaping, stops=stops,
                        first=first)
         drafts += [draft for best in found for draft in best[: num // rows]]
-    return [Generated(cut(continuation(tokenizer, draft.ids, draft.read), stop), draft.written, draft.reason, log_prob)
-            for draft, log_prob in zip(drafts, log_probs(model, drafts, tokenizer.end), strict=True)]
+    return [Generated(cut(continuation(tokenizer, draft.ids, draft.read), stop), draft.written, draft.reason,
+                      draft.model_log_p) for draft in drafts]
 
 
 def check(num: int, stop: Sequence[str], results: int | None) -> None:
@@ -78,26 +77,16 @@ def cut(text: str, stop: Sequence[str]) -> str:
     return text[: min([place for place in map(text.find, stop) if place >= 0], default=len(text))]
 
 
-def stop_finder(tokenizer: Tokenizer, stop: Sequence[str]) -> Callable[[Draft], bool]:
-    """Whether a draft's last token completes a stop string; only the tail that could hold one is decoded."""
+def stop_finder(tokenizer: Tokenizer, stop: Sequence[str]) -> Stops:
+    """Whether the last token of a text completes a stop string; only the tail that could hold one is decoded."""
     reach = max(len(text.encode()) for text in stop) + SLACK
 
-    def stops(draft: Draft) -> bool:
-        first = max(draft.read, len(draft.ids) - reach)
-        tail = draft.ids[max(first - 1, 0) :]
-        text = continuation(tokenizer, tail, min(first, 1))
+    def stops(ids: np.ndarray, read: int) -> bool:
+        first = max(read, len(ids) - reach)
+        text = continuation(tokenizer, ids[max(first - 1, 0) :].tolist(), min(first, 1))
         return any(word in text for word in stop)
 
     return stops
-
-
-def log_probs(model: LanguageModel, drafts: Sequence[Draft], end: int) -> list[float]:
-    """Σ ln p of what each draft wrote, by the model itself: before any filter."""
-    units = [np.array([*draft.ids, end], dtype=np.int32) for draft in drafts]  # a unit ends with the mark, or two
-    stops = np.cumsum([len(unit) for unit in units])
-    log_p = token_log_probs(model, np.concatenate(units), stops, pad=end)
-    lasts = (stops - 1).tolist()
-    return [float(log_p[last - len(draft.written) : last].sum()) for last, draft in zip(lasts, drafts, strict=True)]
 
 
 def unseen_words(tokenizer: Tokenizer, text: str) -> list[str]:

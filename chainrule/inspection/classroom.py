@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-SMALL = ["tokenizer=bytes", "model.width=64", "model.context=256", "model.norm=none", "model.dropout=0"]
+SMALL = ["tokenizer=bytes", "model.width=64", "model.context=256", "model.norm=none", "model.dropout.rate=0"]
 ONE = [*SMALL, "model.pattern=r", "model.wiring=plain"]  # a single recurrence, and nothing around it
-DEEP = [*SMALL, "model.width=32", "model.pattern=f*16", "model.feedforward=tanh", "model.position=none"]
+DEEP = [*SMALL, "model.width=32", "model.pattern=f*16", "model.f.name=mlp", "model.f.activation=tanh",
+        "model.position=none"]
 
 # by the name of an example: its lines, each a recipe with its changes
 EXAMPLES: Mapping[str, Mapping[str, tuple[str, list[str]]]] = {
     "through-time": {
-        "RNN, U = 0.8 Q": ("engine-rnn", [*ONE, "model.gain=0.8"]),
-        "RNN, U = 3 Q": ("engine-rnn", [*ONE, "model.gain=3"]),
-        "LSTM": ("engine-lstm", [*ONE, "model.forget=3"]),
+        "RNN, U = 0.8 Q": ("engine-rnn", [*ONE, "model.r.gain=0.8"]),
+        "RNN, U = 3 Q": ("engine-rnn", [*ONE, "model.r.gain=3"]),
+        "LSTM": ("engine-lstm", [*ONE, "model.r.forget=3"]),
         "residual stack": ("engine-transformer", [*SMALL, "model.pattern=(sf)*3", "model.norm=rms"]),
     },
     "through-depth": {

@@ -14,10 +14,10 @@ from chainrule.inspection.attention import maps, shortened
 from chainrule.inspection.backoff import answers, by_order
 from chainrule.inspection.neighbors import neighbors
 from chainrule.inspection.passage import shown
-from chainrule.inspection.positions import MEASURES, places_of_engine, side_by_side
 from chainrule.inspection.rollout import rollout
 from chainrule.inspection.similarity import cosine, linear_cka, pairwise, states, unbiased_cka
-from chainrule.text.tokenizer import Tokenizer
+from chainrule.models.inside.positions import MEASURES
+from chainrule.protocols import Layered, Tokenizer
 from chainrule.watching import Seen
 
 DIGITS = 4  # of each number in a matrix
@@ -37,6 +37,12 @@ class Noted:
     def each(self, name: str) -> list[Any]:
         """The first value of this name in each unit; none where the model notes no such thing."""
         return [seen[self.model + name][0] for seen in self.seen if self.model + name in seen]
+
+    @property
+    def layered(self) -> Layered | None:
+        """The model itself, where it is made of layers."""
+        found = self.each("model")
+        return found[0] if found else None
 
     @property
     def deep(self) -> Seen:
@@ -134,8 +140,8 @@ def layers(noted: Noted) -> dict[str, Any] | None:
 
 def positions(noted: Noted) -> dict[str, Any] | None:
     """The model's positions beside the forms that need no training."""
-    stacks = noted.each("stack")
-    found = (places_of_engine if _of_engine(noted) else side_by_side)(stacks[0]) if stacks else []
+    layered = noted.layered
+    found = layered.position_similarity() if layered else []
     return {"measures": MEASURES, "forms": [
         {"name": each.name, "own": each.own, "measure": each.measure, "similarity": _rounded(each.similarity)}
         for each in found]} if found else None
@@ -143,13 +149,11 @@ def positions(noted: Noted) -> dict[str, Any] | None:
 
 def nearby(noted: Noted) -> list[dict[str, Any]] | None:
     """The nearest tokens, by their embeddings, of the different tokens of the text."""
-    stacks = noted.each("stack")
-    if not stacks:
+    layered = noted.layered
+    if layered is None:
         return None
     ids = list(dict.fromkeys(np.concatenate(noted.units).tolist()))[:MOST_NEIGHBORED]
-    weight = stacks[0].embedding.weight
-    table_VD = weight.value if _of_engine(noted) else weight.detach().float().cpu().numpy()
-    tokenizer = noted.tokenizer
+    tokenizer, table_VD = noted.tokenizer, layered.token_vectors()
     return [{"id": id, "text": shown(tokenizer, id),
              "near": [{"text": shown(tokenizer, other), "cosine": round(value, DIGITS)} for other, value in near]}
             for id, near in zip(ids, neighbors(table_VD, ids, leave_out=[tokenizer.start]), strict=True)]
@@ -162,18 +166,7 @@ SECTIONS: dict[str, tuple[Any, str]] = {
 
 
 def _layer_names(noted: Noted) -> tuple[str, ...]:
-    if _of_engine(noted):
-        from chainrule.inspection.engine_gradients import layer_names as of_engine
-
-        return of_engine(noted.each("stack")[0])
-    from chainrule.inspection.gradients import layer_names as of_torch
-
-    return of_torch(noted.each("stack")[0])
-
-
-def _of_engine(noted: Noted) -> bool:
-    """Whether the arrays are NumPy's, so that nothing needs torch."""
-    return any(isinstance(value, np.ndarray) for value in noted.each("embedded"))
+    return noted.layered.layer_names if noted.layered else ()
 
 
 def _rounded(values: np.ndarray) -> list[Any]:

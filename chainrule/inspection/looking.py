@@ -9,16 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.arrays import sender
 from chainrule.inspection.inside import Noted, inside, models_in
 from chainrule.inspection.passage import Passage, passage, shown
 from chainrule.inspection.surprisal import Expected, along
-from chainrule.protocols import LanguageModel
+from chainrule.protocols import LanguageModel, Tokenizer
 from chainrule.runs import LoadedRun, opened
 from chainrule.text.corpora import open_corpus
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
-from chainrule.text.tokenizer import Tokenizer
 from chainrule.watching import Seen, watch
 
 
@@ -50,9 +48,8 @@ def look(run: LoadedRun, corpus: Corpus, options: TextOptions | None = None, *, 
 
 def _watched(model: LanguageModel, unit: np.ndarray) -> Seen:
     """All that is noted while a unit is scored."""
-    send = sender(model)
     with watch() as seen:
-        model.score(send(unit[None]))
+        model.score(unit[None])
     return seen
 
 

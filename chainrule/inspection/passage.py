@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from chainrule.errors import OptionError
+from chainrule.protocols import Tokenizer
 from chainrule.runs import LoadedRun
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
-from chainrule.text.tokenizer import Tokenizer
 from chainrule.text.units import stretches, unit_of
 
 STRETCH = 1 << 14  # bytes of text tokenized at a time: no more of a long text is read than is shown

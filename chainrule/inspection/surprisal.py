@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chainrule.arrays import sender
 from chainrule.evaluation.scoring import unless_nan
 from chainrule.protocols import LanguageModel
 
@@ -32,10 +31,10 @@ class Expected:
 
 def along(model: LanguageModel, unit: np.ndarray, *, top: int = 5) -> Iterator[Expected]:
     """One unit token by token, by the protocol that every family satisfies."""
-    send, state = sender(model), model.start(1)
+    state = model.start(1)
     for number, id in enumerate(unit.tolist()):
         if number:
-            state = model.advance(state, send(unit[number - 1:number]))
+            state = model.advance(state, unit[number - 1:number])
         yield expected(np.asarray(unless_nan(model.log_probs(state))[0], np.float64), id, top)
 
 

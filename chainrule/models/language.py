@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -12,81 +13,124 @@ from chainrule.models.stack import Stack, StackState
 from chainrule.models.windowed import LanguageState, Windowed
 from chainrule.models.writing import engine_writer
 from chainrule.parts import state as states
+from chainrule.parts.reading import Reading
 from chainrule.protocols import LanguageModel
+from chainrule.watching import note
 
-SCORED_AT_ONCE = 1 << 22  # logits in memory at a time, when whole texts are scored
+SCORED_AT_ONCE = 1 << 22  # scores in memory at a time, when whole texts are scored
 
 
 class NeuralLanguageModel(Windowed, nn.Module):
-    """p(w_t | w_<t) = softmax(head(stack(<s> w_<t)))."""
+    """p(w_t | w_<t) = head(stack(<s> w_<t))."""
 
     def __init__(self, stack: Stack, start: int):
         super().__init__()
         self.stack, self.start_id = stack, start
-        self.vocabulary_size = len(stack.embedding.weight)
+        self.vocabulary_size = stack.head.outputs
         self.window = stack.shape.context if stack.bounded else None
+        self._writer: LanguageModel[Any] | None = None
 
     def to_write(self) -> LanguageModel[Any]:
         """The same model as it writes fastest: on a CPU the engine's, where that has all of its parts."""
-        if self.stack.embedding.weight.is_cuda:
-            from chainrule.models.fixed import FixedWriter
+        if self.stack.device.type == "cuda":
+            from chainrule.models.writer import GraphWriter
 
-            return FixedWriter(self.stack, self.start_id)
+            self._writer = self._writer or GraphWriter(self.stack, self.start_id)
+            return self._writer
         arrays = {name: parameter.detach().numpy() for name, parameter in self.stack.named_parameters()}
-        return engine_writer(asdict(self.stack.shape), arrays, self.start_id) or self
+        return engine_writer(self.stack.shape, arrays, self.start_id) or self
 
     @torch.inference_mode()
     def log_probs(self, state: LanguageState) -> Tensor:
-        return self.log_softmax(state.hidden)
+        return self.stack.head.log_probs(state.hidden, never=(self.start_id,))
 
     @torch.inference_mode()
     def pick(self, state: LanguageState, rows: Any) -> LanguageState:
-        return states.pick(state, torch.as_tensor(rows, device=state.ids.device))
+        which = self.own(rows)
+        stack, hidden, ids = states.pick((state.stack, state.hidden, state.ids), which)
+        return LanguageState(stack, hidden, ids, state.counts[which.cpu().numpy()])
 
     @torch.inference_mode()
-    def score(self, ids: Tensor) -> Tensor:
-        ids = ids.to(self.stack.embedding.weight.device).long()
+    def join(self, states_: Sequence[LanguageState]) -> LanguageState:
+        """The rows of several states as one batch."""
+        stack, hidden, ids = states.join([(each.stack, each.hidden, each.ids) for each in states_])
+        return LanguageState(stack, hidden, ids, np.concatenate([each.counts for each in states_]))
+
+    @torch.inference_mode()
+    def score(self, ids: Any) -> Tensor:
+        note("model", self)
+        ids = self.own(ids)
         text = torch.cat([ids.new_full((len(ids), 1), self.start_id), ids], dim=1)
         if self.window is None or text.shape[1] <= self.window + 1:
             return self._scored(text[:, :-1], text[:, 1:])
         return self._in_windows(text)
 
-    def marks(self, batch: int) -> Tensor:
-        return torch.full((batch, 1), self.start_id, dtype=torch.long, device=self.stack.embedding.weight.device)
+    def own(self, ids: Any) -> Tensor:
+        return torch.as_tensor(ids, device=self.stack.device).long()
 
     @torch.inference_mode()
     def fresh(self, batch: int) -> StackState:
         return self.stack.start(batch, min(self.window or 1, 64))
 
     @torch.inference_mode()
-    def taken(self, before: StackState, ids: Tensor, window: Tensor) -> LanguageState:
+    def taken(self, before: StackState, ids: Tensor) -> tuple[StackState, Tensor]:
         hidden, after = self.stack(ids, before)
         assert after is not None
-        return LanguageState(after, hidden[:, -1], window)
+        return after, hidden[:, -1]
 
-    def as_ids(self, ids: Tensor, like: Tensor) -> Tensor:
-        return ids.to(like)
+    @torch.inference_mode()
+    def begun(self, ids: Tensor) -> tuple[StackState, Tensor]:
+        reading = Reading(self.stack.shape.causal).from_start(ids.shape[1], ids.device)
+        hidden, after = self.stack(ids, self.fresh(len(ids)), reading)
+        assert after is not None
+        return after, hidden[:, -1]
 
-    def joined(self, before: Tensor, ids: Tensor) -> Tensor:
-        return torch.cat([before, ids], dim=1)
+    @torch.inference_mode()
+    def blank(self, batch: int, room: int) -> Tensor:
+        return torch.zeros(batch, room, dtype=torch.long, device=self.stack.device)
 
-    def log_softmax(self, hidden: Tensor) -> Tensor:
-        """ln p of every token; <s> begins texts and is in none, so it has no probability."""
-        logits = self.stack.head(hidden).float()
-        logits[..., self.start_id] = -torch.inf
-        return logits.log_softmax(-1)
+    @torch.inference_mode()
+    def noted(self, buffer: Tensor, counts: np.ndarray, ids: Tensor) -> Tensor:
+        if buffer.shape[1]:
+            places = self.own(counts)[:, None] + torch.arange(ids.shape[1], device=ids.device)
+            buffer.scatter_(1, places, ids)
+        return buffer
+
+    @property
+    def layer_names(self) -> tuple[str, ...]:
+        return self.stack.shape.layer_names
+
+    def token_vectors(self) -> np.ndarray:
+        return self.stack.embedding.weight.detach().float().cpu().numpy()
+
+    def position_similarity(self) -> list[Any]:
+        from chainrule.models.inside.positions import of_stack
+
+        return of_stack(self.stack)
+
+    def gradients(self, ids: np.ndarray, *, clip: float | None = None) -> Any:
+        """Norms of gradients on windows of text, as `chainrule inspect --gradients` shows them."""
+        from chainrule.models.inside.gradients import measure
+
+        return measure(self.stack.cpu(), torch.from_numpy(ids), clip=clip)
 
     def _scored(self, read: Tensor, wanted: Tensor) -> Tensor:
-        """(B, T): ln p of each wanted token; rows are taken a few at a time, so that logits never exist whole."""
-        rows = max(1, SCORED_AT_ONCE // (self.vocabulary_size * read.shape[1]))
-        found = []
-        for some_read, some_wanted in zip(read.split(rows), wanted.split(rows), strict=True):
-            hidden, _ = self.stack(some_read)
-            pieces = [self.log_softmax(h).gather(-1, w[..., None])[..., 0] for h, w in zip(
-                hidden.split(max(1, SCORED_AT_ONCE // (self.vocabulary_size * len(hidden))), dim=1),
-                some_wanted.split(max(1, SCORED_AT_ONCE // (self.vocabulary_size * len(hidden))), dim=1), strict=True)]
-            found.append(torch.cat(pieces, dim=1))
-        return torch.cat(found)
+        """(B, T): ln p of each wanted token; a few rows and tokens at a time, so that scores never exist whole."""
+        rows = max(1, SCORED_AT_ONCE // (self.vocabulary_size * max(1, read.shape[1])))
+        return torch.cat([torch.cat([self._chosen(h, w) for h, w in self._along(*some)], dim=1)
+                          for some in zip(read.split(rows), wanted.split(rows), strict=True)])
+
+    def _along(self, read: Tensor, wanted: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+        """Hidden states and wanted tokens, stretch by stretch; no sublayer is given more than the context at once."""
+        context = self.stack.shape.context
+        state = self.stack.start(len(read), 1) if self.window is None and read.shape[1] > context else None
+        time = max(1, SCORED_AT_ONCE // (self.vocabulary_size * max(1, len(read))))
+        for now, then in zip(read.split(context, dim=1), wanted.split(context, dim=1), strict=True):
+            hidden, state = self.stack(now, state)
+            yield from zip(hidden.split(time, dim=1), then.split(time, dim=1), strict=True)
+
+    def _chosen(self, hidden: Tensor, wanted: Tensor) -> Tensor:
+        return self.stack.head.log_probs(hidden, never=(self.start_id,)).gather(-1, wanted[..., None])[..., 0]
 
     def _in_windows(self, text: Tensor) -> Tensor:
         """A long text: the first window whole, of each later one only what the one before has not scored.

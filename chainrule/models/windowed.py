@@ -3,46 +3,64 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 
 @dataclass(frozen=True)
 class LanguageState:
-    """What has been read: the stack's state, the hidden state of the last token, and the tokens of the window."""
+    """What has been read: the stack's state, the hidden state of the last token, and the tokens of the window.
+
+    Rows may have read differently much: `counts` says how many of `ids` are there in each.
+    """
 
     stack: Any
     hidden: Any  # (B, D)
-    ids: Any  # (B, tokens in the window), <s> included; without a window only the last
+    ids: Any  # (B, window), <s> included; nothing where there is no window
+    counts: np.ndarray  # (B,)
 
 
 class Windowed:
-    """When a window is full, the last half of it begins the next.
+    """When a row's window is full, the last half of it begins the next.
 
     A token's window depends on its place alone, so stepping and scoring agree.
     """
 
     window: int | None  # tokens that the stack reads at once; None where it reads on without end
+    start_id: int
 
     @abstractmethod
-    def marks(self, batch: int) -> Any:
-        """(B, 1): <s> for every row."""
+    def own(self, ids: Any) -> Any:
+        """Ids or rows, of NumPy or not, as an array of the model's own kind, in its place."""
 
     @abstractmethod
     def fresh(self, batch: int) -> Any:
         """The stack's state before the first token."""
 
     @abstractmethod
-    def taken(self, before: Any, ids: Any, window: Any) -> LanguageState:
-        """The stack reads ids after a state; `window` has them and what went before."""
+    def taken(self, before: Any, ids: Any) -> tuple[Any, Any]:
+        """The stack's state after ids (B, T), and the hidden state of the last of them (B, D)."""
+
+    def begun(self, ids: Any) -> tuple[Any, Any]:
+        """The same after the first tokens of a window."""
+        return self.taken(self.fresh(len(ids)), ids)
 
     @abstractmethod
-    def as_ids(self, ids: Any, like: Any) -> Any:
-        """Given ids as an array of the same kind, in the same place."""
+    def noted(self, buffer: Any, counts: np.ndarray, ids: Any) -> Any:
+        """The tokens of the window with these behind them; may write into the buffer."""
 
     @abstractmethod
-    def joined(self, before: Any, ids: Any) -> Any:
-        """One after the other along time."""
+    def blank(self, batch: int, room: int) -> Any:
+        """A buffer for the tokens of a window."""
+
+    @abstractmethod
+    def pick(self, state: LanguageState, rows: Any) -> LanguageState: ...
+
+    @abstractmethod
+    def join(self, states: Sequence[LanguageState]) -> LanguageState: ...
 
     @property
     def stride(self) -> int:
@@ -51,28 +69,52 @@ class Windowed:
         return max(1, self.window // 2)
 
     def start(self, batch: int) -> LanguageState:
-        ids = self.marks(batch)
-        return self.taken(self.fresh(batch), ids, ids)
+        return self._begun(self.own(np.full((batch, 1), self.start_id)))
 
     def advance(self, state: LanguageState, ids: Any) -> LanguageState:
-        new = self.as_ids(ids, state.ids)[:, None]
-        if self.window is None:
-            return self.taken(state.stack, new, new)
-        window = self.joined(state.ids, new)
-        if window.shape[1] > self.window:
-            window = window[:, self.stride:]
-            return self.taken(self.fresh(len(window)), window, window)
-        return self.taken(state.stack, new, window)
+        new = self.own(ids)[:, None]
+        full = np.zeros(len(state.counts), bool) if self.window is None else state.counts >= self.window
+        if not full.any():
+            return self._on(state, new)
+        if full.all():
+            return self._moved(state, new)
+        groups = [np.flatnonzero(~full), np.flatnonzero(full)]
+        moved = [go(self.pick(state, rows), new[self.own(rows)])
+                 for go, rows in zip((self._on, self._moved), groups, strict=True)]
+        return self.pick(self.join(moved), np.argsort(np.concatenate(groups)))
 
-    def read(self, state: LanguageState, ids: Any) -> LanguageState:
-        """Several tokens at once, as many as the window has room for; a full one moves on as it does in `advance`."""
-        ids = self.as_ids(ids, state.ids)
+    def read(self, state: LanguageState | None, ids: Any) -> LanguageState:
+        """Several tokens at once, as many as all windows have room for; a full one moves on as it does in `advance`."""
+        ids = self.own(ids)
+        if state is None:
+            marks = self.own(np.full((len(ids), 1 + ids.shape[1]), self.start_id))
+            text = self.noted(marks, np.ones(len(ids), np.int64), ids)
+            first = text.shape[1] if self.window is None else self.window
+            state, ids = self._begun(text[:, :first]), text[:, first:]
         while ids.shape[1]:
-            room = ids.shape[1] if self.window is None else self.window - state.ids.shape[1]
+            room = ids.shape[1] if self.window is None else self.window - int(state.counts.max(initial=0))
             if room < 1:
                 state, ids = self.advance(state, ids[:, 0]), ids[:, 1:]
-                continue
-            now, ids = ids[:, :room], ids[:, room:]
-            seen = now[:, -1:] if self.window is None else self.joined(state.ids, now)
-            state = self.taken(state.stack, now, seen)
+            else:
+                state, ids = self._on(state, ids[:, :room]), ids[:, room:]
         return state
+
+    def _begun(self, ids: Any) -> LanguageState:
+        """A window begins with these tokens."""
+        stack, hidden = self.begun(ids)
+        counts = np.zeros(len(ids), np.int64)
+        buffer = self.noted(self.blank(len(ids), self.window or 0), counts, ids)
+        return LanguageState(stack, hidden, buffer, counts + ids.shape[1])
+
+    def _on(self, state: LanguageState, ids: Any) -> LanguageState:
+        """The window has room for these."""
+        stack, hidden = self.taken(state.stack, ids)
+        return LanguageState(stack, hidden, self.noted(state.ids, state.counts, ids), state.counts + ids.shape[1])
+
+    def _moved(self, state: LanguageState, new: Any) -> LanguageState:
+        """The window of every row is full: its last part begins another."""
+        window = self.noted(self.blank(len(new), self.window or 0), np.zeros(len(new), np.int64),
+                            state.ids[:, self.stride:])
+        kept = (self.window or 0) - self.stride
+        window = self.noted(window, np.full(len(new), kept), new)
+        return self._begun(window[:, :kept + 1])

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from chainrule.errors import UsageError
-from chainrule.models.engine_counterpart import in_engine
 from chainrule.models.engine_language import EngineLanguageModel
 from chainrule.models.engine_stack import EngineStack, imported
+from chainrule.models.shape import Shape
 
 MOST = 30_000_000  # weights: above that both wait for memory, and a copy takes its time
 DRIVERS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")  # of NVIDIA, of AMD, and of both inside Windows
@@ -29,9 +29,8 @@ class Unset(np.random.Generator):
         return np.zeros(size, dtype)
 
 
-def engine_writer(options: Mapping[str, Any], weights: Mapping[str, np.ndarray], start: int
-                  ) -> EngineLanguageModel | None:
-    """A neural model on the engine, from the `model` section of its recipe and its weights by torch's names.
+def engine_writer(shape: Shape, weights: Mapping[str, np.ndarray], start: int) -> EngineLanguageModel | None:
+    """A neural model on the engine, from its shape and its weights by torch's names.
 
     None where that would not be faster, the engine has no such part, or these are other weights: let torch say so.
     """
@@ -39,7 +38,6 @@ def engine_writer(options: Mapping[str, Any], weights: Mapping[str, np.ndarray],
     if embedding is None or sum(each.size for each in weights.values()) > MOST:
         return None
     try:
-        shape, _ = in_engine(options)
         twin = EngineStack(shape, len(embedding), Unset(np.random.PCG64(0))).to(embedding.dtype)
         imported(twin, dict(weights))
     except UsageError:

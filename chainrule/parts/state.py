@@ -1,64 +1,95 @@
-"""States of sublayers: small records of tensors whose first axis is the batch."""
+"""States of sublayers: records of tensors whose first axis is the row, each row with a length of its own."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
+
+from chainrule.errors import ChainruleError
 
 
-@dataclass(frozen=True)
-class Reading:
-    """What a sublayer is told beside its input."""
-
-    causal: bool = True  # a position sees only itself and what came before
-    lengths: Tensor | None = None  # (B,) real tokens of each row; None where no row is padded
-    source: Tensor | None = None  # (B, S, D) what cross-attention looks at
-    source_lengths: Tensor | None = None  # (B,)
-    position: Any = None  # the position part, for mixers that ask it
-
-    def real(self, time: int) -> Tensor | None:
-        """(B, T): which positions are not padding."""
-        return _within(self.lengths, time)
-
-    def real_source(self) -> Tensor | None:
-        """(B, S): which positions of the source are not padding."""
-        return None if self.source is None else _within(self.source_lengths, self.source.shape[1])
+def leaves(state: Any) -> Iterator[Tensor]:
+    """The tensors of a state, in a fixed order."""
+    if isinstance(state, Tensor):
+        yield state
+    elif isinstance(state, tuple | list):
+        for item in state:
+            yield from leaves(item)
+    elif is_dataclass(state) and not isinstance(state, type):
+        for each in fields(state):
+            yield from leaves(getattr(state, each.name))
 
 
-def _within(lengths: Tensor | None, time: int) -> Tensor | None:
-    return None if lengths is None else torch.arange(time, device=lengths.device) < lengths[:, None]
+def rebuilt(like: Any, tensors: Iterator[Tensor]) -> Any:
+    """A state of the same make with other tensors."""
+    if isinstance(like, Tensor):
+        return next(tensors)
+    if isinstance(like, tuple | list):
+        return type(like)(rebuilt(item, tensors) for item in like)
+    if is_dataclass(like) and not isinstance(like, type):
+        return replace(like, **{f.name: rebuilt(getattr(like, f.name), tensors) for f in fields(like)})
+    return like
+
+
+def mapped(state: Any, change: Callable[[Tensor], Tensor]) -> Any:
+    """The state with each tensor changed."""
+    return rebuilt(state, map(change, leaves(state)))
 
 
 def pick(state: Any, rows: Tensor) -> Any:
-    """Independent copies of rows, whatever the state is made of; numbers are the same for all rows."""
-    return _each(state, lambda tensor: tensor.index_select(0, rows))
+    """Independent copies of rows, as often and in the order asked for."""
+    return mapped(state, lambda tensor: tensor.index_select(0, rows))
+
+
+def join(states: Sequence[Any]) -> Any:
+    """The rows of several states as one batch; what one has room for and another has not is filled with zeros."""
+    if len(states) == 1:
+        return states[0]
+    groups = list(zip(*map(leaves, states), strict=True))
+    return rebuilt(states[0], map(_stacked, groups))
 
 
 def detach(state: Any) -> Any:
     """The same values without their history: where back-propagation through time is cut."""
-    return _each(state, lambda tensor: tensor.detach())
+    return mapped(state, lambda tensor: tensor.detach())
 
 
-def copy_into(state: Any, new: Any) -> None:
-    """Writes a state's values into the tensors of another of its kind."""
-    if isinstance(state, Tensor):
-        state.copy_(new)
-    elif isinstance(state, tuple | list):
-        for mine, other in zip(state, new, strict=True):
-            copy_into(mine, other)
+def check(state: Any, rows: int, owner: str) -> None:
+    """Refuses a state that `pick`, `join` and steps of a fixed shape would copy wrongly, and says what is in it."""
+    for name, value in _named(state):
+        if not isinstance(value, Tensor):
+            raise ChainruleError(f"the state of {owner} has {name or 'it'} = {value!r}, expected only tensors whose "
+                                 "first axis is the row; a number for all rows is a tensor with a number for each.")
+        if value.dim() < 1 or len(value) != rows:
+            raise ChainruleError(f"the state of {owner} has {name or 'a tensor'} of the shape {tuple(value.shape)}, "
+                                 f"expected the {rows} rows as its first axis.")
+
+
+def _named(state: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Everything in a state that is not a record of other things."""
+    if isinstance(state, tuple | list):
+        for number, item in enumerate(state):
+            yield from _named(item, f"{name}[{number}]")
     elif is_dataclass(state) and not isinstance(state, type):
         for each in fields(state):
-            copy_into(getattr(state, each.name), getattr(new, each.name))
+            yield from _named(getattr(state, each.name), f"{name}.{each.name}".lstrip("."))
+    elif state is not None:
+        yield name, state
 
 
-def _each(state: Any, change: Any) -> Any:
-    if isinstance(state, Tensor):
-        return change(state)
-    if isinstance(state, tuple | list):
-        return type(state)(_each(item, change) for item in state)
-    if is_dataclass(state) and not isinstance(state, type):
-        return replace(state, **{f.name: _each(getattr(state, f.name), change) for f in fields(state)})
-    return state
+def _stacked(tensors: Sequence[Tensor]) -> Tensor:
+    shape = [max(sizes) for sizes in zip(*(each.shape[1:] for each in tensors), strict=True)]
+    return torch.cat([enlarged(each, shape) for each in tensors])
+
+
+def enlarged(tensor: Tensor, shape: Sequence[int]) -> Tensor:
+    """(rows, *shape): zeros behind what is there along each axis but the first."""
+    if list(tensor.shape[1:]) == list(shape):
+        return tensor
+    more = [(0, wanted - there) for there, wanted in zip(tensor.shape[1:], shape, strict=True)]
+    return F.pad(tensor, [size for pair in reversed(more) for size in pair])

@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from chainrule.errors import OptionError
+from chainrule.recipe.choices import PartOf
 from chainrule.recipe.problems import Path, dotted
 from chainrule.recipe.registry import find
-from chainrule.recipe.schema import PartOf
 
 
 @contextmanager

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from os.path import exists
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel
 
 from chainrule.errors import UsageError, did_you_mean
+from chainrule.recipe.places import all_places, name_of, place_at
 from chainrule.recipe.problems import Path, Problem, Problems, dotted
 from chainrule.recipe.registry import names, options
-from chainrule.recipe.schema import OneOf, PartOf
 from chainrule.recipe.strict_yaml import YamlError, load_yaml
 
-Override = tuple[Path, Any]
+
+@dataclass(frozen=True)
+class Override:
+    """One change: its place, its value as YAML has it, and as it was typed."""
+
+    path: Path
+    value: Any
+    text: str
+    problem: Problem | None = None  # why it is not YAML
 
 
 def is_override(word: str) -> bool:
@@ -48,10 +57,11 @@ def parse_overrides(texts: Sequence[str]) -> list[Override]:
         if not equals or not all(path.split(".")):
             problems.append(Problem((), f"override {text!r}, expected path=value, such as model.order=3."))
             continue
+        steps = tuple(path.split("."))
         try:
-            found.append((tuple(path.split(".")), load_yaml(value, f"override {text!r}")))
+            found.append(Override(steps, load_yaml(value, f"override {text!r}"), value))
         except YamlError as error:
-            problems.append(Problem((), f"{error} Try quotes: {path}='\"...\"'."))
+            found.append(Override(steps, None, value, Problem((), f"{error} Try quotes: {path}='\"...\"'.")))
     if problems:
         raise Problems(problems)
     return found
@@ -59,25 +69,29 @@ def parse_overrides(texts: Sequence[str]) -> list[Override]:
 
 def apply_overrides(data: dict[str, Any], schema: type[BaseModel], overrides: Sequence[Override]) -> list[Problem]:
     """Changes `data` in place; a part that gets another name loses the options of the old one."""
-    unknown = {path: unknown_path(schema, path, data) for path, _ in overrides}
-    known = [(path, value) for path, value in overrides if unknown[path] is None]
-    for path, value in sorted(known, key=lambda each: not _chooses(schema, each[0])):  # names before their options
-        _put(data, schema, path, value)
-    return [problem for problem in unknown.values() if problem] + _rivals(schema, known)
+    problems, known = [], []
+    for each in overrides:
+        unknown = unknown_path(schema, each.path, data)
+        if unknown is not None:
+            problems.append(unknown)
+        else:
+            known.append(each)
+    for each in sorted(known, key=lambda one: len(one.path) - (one.path[-1] == "name")):  # a part before its options
+        problem = _put(data, schema, each)
+        problems += [problem] if problem else []
+    return problems + _rivals(schema, known, data)
 
 
-def _rivals(schema: type[BaseModel], overrides: Sequence[Override]) -> list[Problem]:
+def _rivals(schema: type[BaseModel], overrides: Sequence[Override], data: dict[str, Any]) -> list[Problem]:
     """A problem for each group of which exactly one option is given, and here several are."""
     groups: dict[Path, dict[Path, None]] = {}
-    for path, value in overrides:
-        given = [(*path, name) for name in value] if isinstance(value, dict) else [path]
-        groups.setdefault(path if isinstance(value, dict) else path[:-1], {}).update(dict.fromkeys(given))
+    for each in overrides:
+        inside = isinstance(each.value, dict)
+        given = [(*each.path, name) for name in each.value] if inside else [each.path]
+        groups.setdefault(each.path if inside else each.path[:-1], {}).update(dict.fromkeys(given))
     return [Problem(group, f"{' and '.join(map(dotted, given))} are both given, expected one of them.")
-            for group, given in groups.items() if len(given) > 1 and _is_one_of(schema, group)]
-
-
-def _is_one_of(schema: type[BaseModel], path: Path) -> bool:
-    return any(isinstance(mark, OneOf) for mark in _marks(schema, path))
+            for group, given in groups.items()
+            if len(given) > 1 and (place := place_at(schema, group, data)) and place.one_of]
 
 
 def unknown_path(schema: type[BaseModel], path: Path, data: dict[str, Any] | None = None) -> Problem | None:
@@ -85,98 +99,61 @@ def unknown_path(schema: type[BaseModel], path: Path, data: dict[str, Any] | Non
 
     `data` is the recipe: the options of the parts that it names are suggested too.
     """
-    fields: type[BaseModel] | None = schema
+    here = place_at(schema, (), data)
+    assert here is not None
     for depth, step in enumerate(path):
-        if fields is None:
+        inner = here.inner(step)
+        if inner is None and here.section is None:
             return Problem(path, f"no option {{}}: {dotted(path[:depth])} has no options of its own.")
-        if step not in fields.model_fields:
-            elsewhere = [place for place in _places(schema) if place.endswith(f".{path[-1]}")]
+        if inner is None:
+            elsewhere = [place for place in all_places(schema) if place.endswith(f".{path[-1]}")]
             elsewhere += _of_parts(schema, str(path[-1]), data or {})
-            return Problem(path, f"no option {{}}.{did_you_mean(str(step), fields.model_fields)}" if not elsewhere else
+            known = here.section.model_fields if here.section else ()
+            return Problem(path, f"no option {{}}.{did_you_mean(str(step), known)}" if not elsewhere else
                            f"no option {{}}. Did you mean {elsewhere[0]!r}?")
-        if kind_of(schema, path[:depth + 1]):
+        if inner.kind:
             return None
-        fields = next(_models(fields.model_fields[str(step)].annotation), None)
+        here = inner
     return None
-
-
-def _places(schema: type[BaseModel], prefix: str = "") -> Iterator[str]:
-    """Every dotted path of a schema."""
-    for name, field in schema.model_fields.items():
-        yield prefix + name
-        for inner in _models(field.annotation):
-            yield from _places(inner, f"{prefix}{name}.")
 
 
 def _of_parts(schema: type[BaseModel], option: str, data: dict[str, Any]) -> list[str]:
     """The places of such an option in the parts that a recipe names: `tokenizer.min_count`."""
     found = []
-    for place in _places(schema):
-        kind, here = kind_of(schema, tuple(place.split("."))), data
-        for step in place.split("."):
-            here = here.get(step, {}) if isinstance(here, dict) else {}
-        name = _name(here)
-        if kind and name in names(kind) and option in options(kind, name):
-            found.append(f"{place}.{option}")
+    for text in all_places(schema):
+        place = place_at(schema, tuple(text.split(".")), data)
+        if place and place.kind and place.given is not None and place.part in names(place.kind) \
+                and option in options(place.kind, place.part):
+            found.append(f"{text}.{option}")
     return found
 
 
-def kind_of(schema: type[BaseModel], path: Path) -> str | None:
-    """The kind of part that is chosen at a path, if one is."""
-    return next((mark.kind for mark in _marks(schema, path) if isinstance(mark, PartOf)), None)
-
-
-def _marks(schema: type[BaseModel], path: Path) -> list[Any]:
-    """What the schema says about the place, beside its type."""
-    field = _field(schema, path)
-    return field.metadata if field else []
-
-
-def _default(schema: type[BaseModel], path: Path) -> Any:
-    """The name of the part that is there when the recipe names none."""
-    field = _field(schema, path)
-    return _name(field.default) if field and isinstance(field.default, dict | str) else None
-
-
-def _field(schema: type[BaseModel], path: Path) -> Any:
-    fields: type[BaseModel] | None = schema
-    for step in path[:-1]:
-        field = fields.model_fields.get(str(step)) if fields else None
-        fields = next(_models(field.annotation), None) if field else None
-    return fields.model_fields.get(str(path[-1])) if fields and path else None
-
-
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The models inside an annotation such as `Options | None`."""
-    for each in (annotation, *get_args(annotation)):
-        if isinstance(each, type) and issubclass(each, BaseModel):
-            yield each
-
-
-def _chooses(schema: type[BaseModel], path: Path) -> bool:
-    return bool(kind_of(schema, path) or (path[-1] == "name" and kind_of(schema, path[:-1])))
-
-
-def _put(data: dict[str, Any], schema: type[BaseModel], path: Path, value: Any) -> None:
-    if path[-1] == "name" and kind_of(schema, path[:-1]):
-        path, value = path[:-1], {"name": value}
+def _put(data: dict[str, Any], schema: type[BaseModel], change: Override) -> Problem | None:
+    """Writes one change; what is not YAML is still a text, where a text is wanted."""
+    path, value = change.path, change.value
+    place = place_at(schema, path, data)
+    if place is not None and place.annotation is str and not isinstance(value, str):
+        value = change.text
+    elif change.problem:
+        return change.problem
+    parent = place_at(schema, path[:-1], data)
+    if path[-1] == "name" and parent is not None and parent.kind:
+        path, value, place = path[:-1], {"name": value}, parent
+        parent = place_at(schema, path[:-1], data)
     here: Any = data
     for depth, step in enumerate(path[:-1]):
-        inner = here.get(step)
-        if kind_of(schema, path[:depth + 1]):
-            inner = inner or _default(schema, path[:depth + 1])  # options of the usual part
+        inner, around = here.get(step), place_at(schema, path[:depth + 1], data)
+        if around is not None and around.kind:
+            inner = inner if inner is not None else around.default  # options of the usual part
             inner = {"name": inner} if isinstance(inner, str) else inner
         here[step] = dict(inner) if isinstance(inner, dict) else {}
         here = here[step]
-    if _is_one_of(schema, path[:-1]):
+    if parent is not None and parent.one_of:
         here.clear()
-    if kind_of(schema, path) and _name(here.get(path[-1])) == _name(value):
+    if place is not None and place.kind and name_of(here.get(path[-1])) == name_of(value):
         value = _merged(here.get(path[-1]), value)
     here[path[-1]] = value
-
-
-def _name(choice: Any) -> Any:
-    return choice.get("name") if isinstance(choice, dict) else choice
+    return None
 
 
 def _merged(old: Any, new: Any) -> Any:

@@ -8,14 +8,14 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from chainrule.errors import UsageError, did_you_mean
+from chainrule.recipe.choices import PartOf as PartOf
 from chainrule.recipe.overrides import apply_overrides, parse_overrides
 from chainrule.recipe.problems import Path as Place
 from chainrule.recipe.problems import Problem, Problems
 from chainrule.recipe.registry import called, find, names
-from chainrule.recipe.schema import PartOf as PartOf
 from chainrule.recipe.schema import Size as Size
 from chainrule.recipe.strict_yaml import dump_yaml, load_with_lines, load_yaml
 from chainrule.recipe.validation import problems_of
@@ -44,6 +44,7 @@ class Recipe(BaseModel):
     text: TextOptions = TextOptions()
     split: SplitOptions = SplitOptions()
     tokenizer: Annotated[dict[str, Any], PartOf("text/tokenizers")]
+    task: Annotated[dict[str, Any], PartOf("tasks")] = {"name": "language"}
     model: Any = None
     seed: int = Field(default=0, ge=0)
 
@@ -72,7 +73,7 @@ def make_recipe(data: Mapping[str, Any], overrides: Sequence[str] = (), *, sourc
     """A recipe from plain values; `source` and `lines` say where they stand, for the messages."""
     plain = dict(data)
     changes = parse_overrides(overrides)
-    new_family = next((value for path, value in reversed(changes) if path == ("family",)), plain.get("family"))
+    new_family = next((each.value for each in reversed(changes) if each.path == ("family",)), plain.get("family"))
     if new_family != plain.get("family"):
         plain.pop("model", None)  # another family's options mean nothing here
         plain.pop("training", None)
@@ -86,7 +87,7 @@ def make_recipe(data: Mapping[str, Any], overrides: Sequence[str] = (), *, sourc
     except ValidationError as error:
         problems += problems_of(error, schema, plain)
     if problems:
-        changed = {path for path, _ in changes}
+        changed = {each.path for each in changes}
         raise Problems(problems, [_line(problem, changed, source, lines or {}) for problem in problems])
     return recipe
 
@@ -131,15 +132,22 @@ def _schema_of(family: Any) -> tuple[type[Recipe], list[Problem]]:
         return Recipe, [Problem(("family",), f"no {called('families')} named {family!r}."
                                              f"{did_you_mean(family, names('families'))}")]
     found: Any = find("families", family)
-    return _schema(found.Options, getattr(found, "Training", None)), []
+    return _schema(found), []
 
 
 @cache
-def _schema(options: type[BaseModel], training: type[BaseModel] | None) -> type[Recipe]:
+def _schema(family: Any) -> type[Recipe]:
     """Recipe with a family's own options; one class for each, so that equal recipes compare equal."""
-    if training is None:
-        return create_model("Recipe", __base__=Recipe, model=(options, ...))
-    return create_model("Recipe", __base__=Recipe, model=(options, ...), training=(training, training()))
+    def known(task: dict[str, Any]) -> dict[str, Any]:
+        if task["name"] not in family.tasks:
+            raise ValueError(f"expected {' or '.join(family.tasks)} in this family")
+        return task
+
+    task = Annotated[dict[str, Any], PartOf("tasks"), AfterValidator(known)]
+    own: dict[str, Any] = {"task": (task, {"name": family.tasks[0]}), "model": (family.Options, ...)}
+    if family.Training is not None:
+        own["training"] = (family.Training, family.Training())
+    return create_model("Recipe", __base__=Recipe, **own)
 
 
 def _line(problem: Problem, changed: set[Place], source: str, lines: Mapping[Place, int]) -> str:

@@ -1,4 +1,7 @@
-"""Parts by folder: the file's name is the part's name, its constructor's signature the schema of its options."""
+"""Parts by folder: the file's name is the part's name, its constructor's signature the schema of its options.
+
+A kind is a folder, such as `parts/mixers`; several are joined by a bar, as `parts/mixers|parts/attention`.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from chainrule.errors import UsageError, did_you_mean
+from chainrule.recipe import plugins
 from chainrule.recipe.problems import Problem, Problems, wrong
 from chainrule.recipe.signatures import MISSING, Option, declared, is_marked
 
@@ -29,10 +33,7 @@ def part(cls: Part) -> Part:
 
 def names(kind: str) -> list[str]:
     """The parts of a kind, e.g. `names("counting/smoothing")`. Reads the folder, imports nothing."""
-    folders = _folders(kind)
-    if not folders:
-        raise UsageError(f"no kind of part named {kind!r}.{did_you_mean(kind, kinds())}")
-    return sorted({path.stem for folder in folders for path in folder.glob("[!_]*.py")})
+    return sorted({path.stem for shelf in _shelves(kind) for path in shelf.folder.glob("[!_]*.py")})
 
 
 def kinds() -> list[str]:
@@ -53,12 +54,11 @@ def summary(kind: str, name: str) -> str:
 
 def find(kind: str, name: str) -> Callable[..., Any]:
     """The part itself: imports the one file that has its name."""
-    if name not in names(kind):
-        raise _unknown(kind, name)
-    module = importlib.import_module(f"{PACKAGE}.{kind.replace('/', '.')}.{name}")
+    module: Any = importlib.import_module(f"{_shelf(kind, name).package}.{name}")
     marked = [value for value in vars(module).values()
               if getattr(value, "__is_part__", False) and value.__module__ == module.__name__]
-    assert len(marked) == 1, f"{module.__name__} must mark exactly one @part, has {len(marked)}"
+    if len(marked) != 1:
+        raise UsageError(f"{module.__file__} marks {len(marked)} parts with @part, expected exactly one.")
     return marked[0]
 
 
@@ -67,8 +67,8 @@ def options(kind: str, name: str) -> dict[str, Option]:
     if (found := declared(_path(kind, name))) is not None:
         return found
     make = find(kind, name)
-    hints = get_type_hints(make.__init__ if inspect.isclass(make) else make)
-    return {key: Option(MISSING if each.default is each.empty else each.default, hints.get(key, Any))
+    hints = get_type_hints(make.__init__ if inspect.isclass(make) else make, include_extras=True)
+    return {key: Option(MISSING if each.default is each.empty else each.default, _mark(hints.get(key, Any)))
             for key, each in inspect.signature(make).parameters.items() if each.kind is each.KEYWORD_ONLY}
 
 
@@ -91,11 +91,13 @@ def resolve(kind: str, choice: str | Mapping[str, Any]) -> dict[str, Any]:
     if name not in names(kind):
         raise Problems([Problem(("name",), str(_unknown(kind, name)))])
     known = options(kind, name)
-    full = {"name": name, **{key: option.default for key, option in known.items()}}
+    full = {"name": name, **{key: _default(option) for key, option in known.items()}}
     problems = []
     for key, value in given.items():
         try:
             full[key] = _checked(value, known[key].hint) if key in known else None
+        except Problems as error:
+            problems += [problem.under((key,)) for problem in error.problems]
         except ValueError:
             problems.append(wrong((key,), value, described(known[key].hint)))
         if key not in known:
@@ -106,8 +108,24 @@ def resolve(kind: str, choice: str | Mapping[str, Any]) -> dict[str, Any]:
     return full
 
 
+def _default(option: Option) -> Any:
+    """An option that chooses a part has that part's own defaults, too."""
+    return option.hint.resolved(option.default) if _chooses(option.hint) else option.default
+
+
+def _mark(hint: Any) -> Any:
+    """`Annotated[Choice, PartOf(kind)]` as the mark itself."""
+    return next((each for each in getattr(hint, "__metadata__", ()) if _chooses(each)), hint)
+
+
+def _chooses(hint: Any) -> bool:
+    return hasattr(hint, "resolved")  # a `choices.PartOf`, which stands on this file
+
+
 def _checked(value: Any, hint: Any) -> Any:
     """The value as its annotation wants it: no text for a number, but a YAML list may become a tuple."""
+    if _chooses(hint):
+        return hint.resolved(value)
     if importlib.util.find_spec("pydantic") is None:  # a machine with torch alone: recipes were checked elsewhere
         return value
     from pydantic import TypeAdapter
@@ -120,6 +138,8 @@ def _checked(value: Any, hint: Any) -> Any:
 
 def described(hint: Any) -> str:
     """A type as an error message says it: `int or None`, `one of 'sum', 'mean'`."""
+    if _chooses(hint):
+        return f"the name of a {called(hint.kind)}"
     if get_origin(hint) is Literal:
         return "one of " + ", ".join(map(repr, get_args(hint)))
     if get_origin(hint) in (Union, UnionType):
@@ -129,25 +149,43 @@ def described(hint: Any) -> str:
     return hint.__name__ if isinstance(hint, type) and not get_args(hint) else str(hint).replace("typing.", "")
 
 
-def _folders(kind: str) -> list[Path]:
-    """The folders that hold a kind: the package's own, and those a plug-in added to the subpackage's `__path__`."""
-    own = ROOT / kind
-    if not (own / "__init__.py").exists():
-        return []
-    package = importlib.import_module(f"{PACKAGE}.{kind.replace('/', '.')}")
-    return [Path(p) for p in package.__path__]
+def shelves(kind: str) -> list[plugins.Shelf]:
+    """The folders that hold a kind: the package's own, and those of plug-ins."""
+    own = plugins.Shelf(ROOT / kind, f"{PACKAGE}.{kind.replace('/', '.')}")
+    return [own, *plugins.shelves(kind)] if (own.folder / "__init__.py").exists() else []
+
+
+def _shelves(kind: str) -> list[plugins.Shelf]:
+    """The same of one kind or several; a kind that nobody knows is an error."""
+    found = []
+    for each in kind.split("|"):
+        if not (here := shelves(each)):
+            raise UsageError(f"no kind of part named {each!r}.{did_you_mean(each, kinds())}")
+        found += here
+    return found
+
+
+def _shelf(kind: str, name: str) -> plugins.Shelf:
+    """Where a part's file lies; the package's own comes first."""
+    for shelf in _shelves(kind):
+        if isinstance(name, str) and name.isidentifier() and (shelf.folder / f"{name}.py").exists() and name[0] != "_":
+            return shelf
+    raise _unknown(kind, name)
 
 
 def _path(kind: str, name: str) -> Path:
     """The file of a part."""
-    if name not in names(kind):
-        raise _unknown(kind, name)
-    return next(path for folder in _folders(kind) if (path := folder / f"{name}.py").exists())
+    return _shelf(kind, name).folder / f"{name}.py"
+
+
+def kind_of(kind: str, name: str) -> str:
+    """Which of several kinds has a part of this name."""
+    return next((each for each in kind.split("|") if name in names(each)), kind.split("|")[0])
 
 
 def called(kind: str) -> str:
     """What one part of a kind is called in a sentence: `smoothing method`."""
-    return _constant(ROOT / kind / "__init__.py", "PARTS") or kind
+    return _constant(ROOT / kind.partition("|")[0] / "__init__.py", "PARTS") or kind
 
 
 def _unknown(kind: str, name: object) -> UsageError:

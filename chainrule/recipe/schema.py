@@ -1,16 +1,15 @@
-"""The types that options are made of: sizes such as 1.5G, and choices of a part."""
+"""The types that options are made of: sizes such as 1.5G, groups of which one is given, sections from dataclasses."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, get_type_hints
 
-from pydantic import BeforeValidator, GetCoreSchemaHandler, PlainSerializer
-from pydantic_core import CoreSchema, core_schema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, create_model, model_validator
 
-from chainrule.recipe import registry
+from chainrule.errors import OptionError
 
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
@@ -37,29 +36,35 @@ Size = Annotated[int, BeforeValidator(parse_size, json_schema_input_type=int | s
 
 
 @dataclass(frozen=True)
-class PartOf:
-    """Marks an option that chooses a part: `Annotated[dict[str, Any], PartOf("counting/smoothing")]`.
-
-    A recipe gives the part's name, or a mapping with `name` and options; it becomes a mapping with every option.
-    """
-
-    kind: str
-    optional: bool = False  # None is a choice too
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(self._resolved)
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
-        return {"type": "object", "properties": {"name": {"enum": registry.names(self.kind)}}, "required": ["name"]}
-
-    def _resolved(self, value: Any) -> dict[str, Any] | None:
-        if value is None and self.optional:
-            return None
-        if not isinstance(value, str | Mapping):
-            raise ValueError(f"expected the name of a {registry.called(self.kind)}, or a mapping with a name")
-        return registry.resolve(self.kind, value)
-
-
-@dataclass(frozen=True)
 class OneOf:
     """Marks a group of which exactly one option is given: setting one of them on the command line unsets the others."""
+
+
+def section_of(plain: type, wrong: str = "", *, without: Sequence[str] = (),
+               replaced: Mapping[str, tuple[Any, Any]] | None = None) -> Any:
+    """A section of a recipe with the fields, defaults and bounds (`ge`, `gt`, `lt` in their metadata) of a dataclass.
+
+    `replaced` has another type and default for some of them. With `wrong` a section that the dataclass refuses is
+    refused with these words.
+    """
+    hints, taken, other = get_type_hints(plain), {}, replaced or {}
+    for each in fields(plain):
+        if each.name in other:
+            taken[each.name] = other[each.name]
+        elif each.name not in without:
+            default = each.default_factory() if callable(each.default_factory) else each.default
+            taken[each.name] = hints[each.name], Field(default=default, **each.metadata)
+
+    class Section(BaseModel):
+        model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+        @model_validator(mode="after")
+        def makes_sense(self) -> Section:
+            if wrong:
+                try:
+                    plain(**dict(self))
+                except OptionError:
+                    raise ValueError(wrong) from None
+            return self
+
+    return create_model(plain.__name__, __base__=Section, __doc__=plain.__doc__, **taken)  # type: ignore[call-overload]

@@ -29,10 +29,14 @@ class Option:
 MISSING = object()
 
 
-@cache
 def declared(path: Path) -> dict[str, Option] | None:
     """The options of the part in a file; None where the text alone does not tell, and it must be imported."""
-    tree = _parsed(path)
+    return _declared(path, path.stat().st_mtime_ns)
+
+
+@cache
+def _declared(path: Path, changed: int) -> dict[str, Option] | None:
+    tree = _parsed(path, changed)
     marked = [node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef) and is_marked(node)]
     if len(marked) != 1:
         return None
@@ -51,8 +55,13 @@ def is_marked(node: ast.ClassDef | ast.FunctionDef) -> bool:
 
 
 @cache
-def _parsed(path: Path) -> ast.Module:
+def _parsed(path: Path, changed: int) -> ast.Module:
+    """The syntax tree of a file in the state of that time."""
     return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _body(path: Path) -> list[ast.stmt]:
+    return _parsed(path, path.stat().st_mtime_ns).body
 
 
 def _constructor(path: Path, node: ast.ClassDef) -> tuple[Path, ast.FunctionDef]:
@@ -67,7 +76,7 @@ def _constructor(path: Path, node: ast.ClassDef) -> tuple[Path, ast.FunctionDef]
 
 def _class(path: Path, name: str) -> tuple[Path, ast.ClassDef]:
     """A class by its name in a file: made there, or imported from another file of the package."""
-    for node in _parsed(path).body:
+    for node in _body(path):
         if isinstance(node, ast.ClassDef) and node.name == name:
             return path, node
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{PACKAGE}."):
@@ -79,7 +88,7 @@ def _class(path: Path, name: str) -> tuple[Path, ast.ClassDef]:
 
 def _constants(path: Path) -> Names:
     """What plain assignments of a file give a name to."""
-    return {node.targets[0].id: node.value for node in _parsed(path).body
+    return {node.targets[0].id: node.value for node in _body(path)
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)}
 
 
@@ -88,7 +97,7 @@ def _value(node: ast.expr, names: Names) -> Any:
 
 
 def _type(node: ast.expr, names: Names) -> Any:
-    """`int | None`, `Literal["a", "b"]`, `tuple[int, ...]` and names for such."""
+    """`int | None`, `Literal["a", "b"]`, `tuple[int, ...]`, `Annotated[Choice, PartOf(kind)]` and names for such."""
     match node:
         case ast.Constant(value=None):
             return None
@@ -98,6 +107,11 @@ def _type(node: ast.expr, names: Names) -> Any:
             return TYPES[name] if name in TYPES else _type(names[name], names)
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
             return _type(left, names) | _type(right, names)
+        case ast.Subscript(value=ast.Name(id="Annotated"),
+                           slice=ast.Tuple(elts=[_, ast.Call(func=ast.Name(id="PartOf"), args=given)])):
+            from chainrule.recipe.choices import PartOf
+
+            return PartOf(*map(ast.literal_eval, given))
         case ast.Subscript(value=ast.Name(id="Literal"), slice=inside):
             choices = ast.literal_eval(inside)
             return Literal[choices]

@@ -3,43 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from chainrule.protocols import Task
 from chainrule.recipe.strict_yaml import dump_yaml
 
 
-@dataclass(frozen=True)
-class Kind:
-    """What a family's models are: a family that makes no language models says so in attributes of these names."""
-
-    kind: str = "language model"
-    uses: tuple[str, ...] = ('generate {run} --prompt "..."', "evaluate {run} --data your.txt")  # commands for the run
-    caution: str = "It repeats and completes what was in its training text, including that text's mistakes and " \
-                   "private details."
-
-
-LANGUAGE_MODEL = Kind()
-
-
-def kind_of(family: object) -> Kind:
-    """What a family says of its models; what it does not say is that of a language model."""
-    return Kind(*(getattr(family, name, usual) for name, usual in vars(LANGUAGE_MODEL).items()))
-
-
-def model_card(recipe: Mapping[str, Any], report: Mapping[str, Any], recipe_yaml: str,
-               what: Kind = LANGUAGE_MODEL) -> str:
+def model_card(recipe: Mapping[str, Any], report: Mapping[str, Any], recipe_yaml: str, task: Task) -> str:
     """A model card in Markdown; its head is the metadata that model hubs read."""
-    tags = dict.fromkeys([what.kind.replace(" ", "-"), recipe["family"].replace("_", "-")])
+    tags = dict.fromkeys([task.kind.replace(" ", "-"), recipe["family"].replace("_", "-")])
     head = dump_yaml({"library_name": "chainrule", "tags": list(tags)})
-    commands = "\n".join(f"chainrule {use.format(run='THIS_FOLDER')}" for use in what.uses)
+    commands = "\n".join(f"chainrule {use.format(run='THIS_FOLDER')}" for use in task.uses)
     title = recipe.get("description") or f"A {recipe['family']} model"
     return f"""---
 {head}---
 
 # {title}
 
-{what.kind.capitalize()}, family `{recipe["family"]}`, over `{recipe["tokenizer"]["name"]}` tokens, made with
+{task.kind.capitalize()}, family `{recipe["family"]}`, over `{recipe["tokenizer"]["name"]}` tokens, made with
 chainrule. The folder is the model: `MANIFEST.json` has the SHA-256 of each file.
 
 ```
@@ -57,7 +38,7 @@ Everything needed to make it again, given the same text:
 ```yaml
 {recipe_yaml}```
 
-{what.caution}
+{task.caution}
 """
 
 

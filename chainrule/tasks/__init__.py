@@ -1,1 +1,3 @@
-"""What a neural model is trained for: batches, a loss and a measure on text that was kept aside."""
+"""What is learned, one task a file: what it reads, its loss, its measures, and what a finished run can do."""
+
+PARTS = "task"

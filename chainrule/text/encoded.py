@@ -11,10 +11,11 @@ from typing import BinaryIO, Protocol, runtime_checkable
 
 import numpy as np
 
+from chainrule.protocols import Tokenizer
 from chainrule.text.cache import cached
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
-from chainrule.text.tokenizer import Tokenizer, Trainer, load_tokenizer
+from chainrule.text.tokenizer import Trainer, load_tokenizer
 from chainrule.text.units import Stretch, stretches, unit_of
 
 VERSION = "1"  # goes into cache keys: change it when the same text would give other files

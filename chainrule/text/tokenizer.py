@@ -20,8 +20,8 @@ from chainrule.text.units import Stretch
 KIND = "text/tokenizers"
 
 
-class Tokenizer(ABC):
-    """A trained tokenizer (see `protocols.Tokenizer`) that also encodes a stream of text and can be saved."""
+class TrainedTokenizer(ABC):
+    """What the tokenizers of this package share; `protocols.Tokenizer` is what others know of them."""
 
     name: str
     vocabulary_size: int
@@ -77,15 +77,15 @@ class Trainer(Protocol):
 
     keeps_space: bool
 
-    def train(self, corpus: Corpus, options: TextOptions) -> Tokenizer: ...
+    def train(self, corpus: Corpus, options: TextOptions) -> TrainedTokenizer: ...
 
     @staticmethod
-    def load(layout: Mapping[str, Any]) -> Tokenizer:
+    def load(layout: Mapping[str, Any]) -> TrainedTokenizer:
         """The tokenizer that a parsed tokenizer.json describes."""
         ...
 
 
-def load_tokenizer(path: Path) -> Tokenizer:
+def load_tokenizer(path: Path) -> TrainedTokenizer:
     """Reads a tokenizer.json that `Tokenizer.save` wrote."""
     try:
         layout = json.loads(Path(path).read_text(encoding="utf-8"))

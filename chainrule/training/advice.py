@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from chainrule.training.course import Course
 from chainrule.training.learner import Learner
+from chainrule.training.state import TrainingState
 
 WORSE = 1.01  # the last loss of validation by the best: less is chance
 SINCE = 2  # evaluations since the best: one may be chance
@@ -11,16 +11,16 @@ OFTEN = 20  # times that a text is read
 SMALL = 100  # parameters for each token of the text
 
 
-def advice(course: Course, learner: Learner, *, keeps_the_best: bool) -> list[str]:
+def advice(state: TrainingState, learner: Learner, *, keeps_best: bool) -> list[str]:
     """About overfitting, and about a text that is far too small for the model."""
-    found, tokens = [], learner.task.tokens
-    if not keeps_the_best and _overfitted(course):
+    found, tokens = [], learner.data.tokens
+    if not keeps_best and _overfitted(state):
         found.append(
-            f"the validation loss was best at step {int(course.best['step']):,} ({course.best['loss']:.3f}) and ended "
-            f"at {course.last['loss']:.3f}: the model learned the training text by heart. Try training.patience=3, "
-            f"which stops there and keeps the best, a smaller training.budget, or a higher {learner.forgetful}.")
-    if not course.losses and course.tokens > OFTEN * tokens:
-        found.append(f"the text was read {course.tokens / tokens:,.0f} times, and nothing was kept aside to see "
+            f"the validation loss was best at step {int(state.best['step']):,} ({state.best['loss']:.3f}) and ended "
+            f"at {state.last['loss']:.3f}: the model overfitted the training text. Try training.patience=3, "
+            f"which stops there and keeps the best, a smaller training.budget, or a higher {learner.dropout_option}.")
+    if not state.losses and state.tokens > OFTEN * tokens:
+        found.append(f"the text was read {state.tokens / tokens:,.0f} times, and nothing was kept aside to see "
                      "whether that was too often. Try --valid SPEC, or split.valid=0.1.")
     if learner.size > SMALL * tokens:
         found.append(f"the text has {tokens:,} tokens and the model {learner.size:,} parameters: far too little "
@@ -28,9 +28,9 @@ def advice(course: Course, learner: Learner, *, keeps_the_best: bool) -> list[st
     return found
 
 
-def _overfitted(course: Course) -> bool:
+def _overfitted(state: TrainingState) -> bool:
     """Worse than the best, and not only since the last evaluation."""
-    if not course.losses:
+    if not state.losses:
         return False
-    since = len(course.losses) - course.best.get("number", 0)
-    return since >= SINCE and course.losses[-1] > WORSE * course.best.get("loss", float("inf"))
+    since = len(state.losses) - state.best.get("number", 0)
+    return since >= SINCE and state.losses[-1] > WORSE * state.best.get("loss", float("inf"))

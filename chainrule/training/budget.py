@@ -9,17 +9,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chainrule.training.course import Course
 from chainrule.training.plan import Budget
+from chainrule.training.state import TrainingState
 
 if TYPE_CHECKING:
-    from chainrule.tasks.task import Pace
+    from chainrule.protocols import TrainingData
 
 LOOKING = 0.1  # the share of a budget in seconds that evaluations may take, where the plan does not say how often
 
 
 @dataclass(frozen=True)
-class Clock:
+class Elapsed:
     """Seconds of earlier sessions: in all, those of steps and of evaluations, and of the longest evaluation."""
 
     seconds: float = 0.0
@@ -28,22 +28,22 @@ class Clock:
     longest: float = 0.0
 
 
-class Spending:
+class BudgetClock:
     """Progress from 0 to 1. Steps, epochs, tokens and FLOPs become a number of steps; seconds are measured.
 
     The clock runs from the first step to the last one, over the evaluations and checkpoints between them; what is
     prepared before, and the evaluation after the last step, are not training.
     """
 
-    def __init__(self, budget: Budget, task: Pace, flops_per_token: float, clock: Clock):
-        self.task, self.flops_per_token = task, flops_per_token
-        self.steps, self.seconds = _steps(budget, task, flops_per_token), budget.seconds
-        self.stepping, self.evaluating, self.longest = clock.stepping, clock.evaluating, clock.longest
-        self._before = clock.seconds
+    def __init__(self, budget: Budget, data: TrainingData, flops_per_token: float, before: Elapsed):
+        self.data, self.flops_per_token = data, flops_per_token
+        self.steps, self.seconds = _steps(budget, data, flops_per_token), budget.seconds
+        self.stepping, self.evaluating, self.longest = before.stepping, before.evaluating, before.longest
+        self._before = before.seconds
         self._since: float | None = None  # while the clock runs
 
     def run(self) -> None:
-        """Training begins, or goes on."""
+        """Training begins, or continues."""
         self._since = time.monotonic()
 
     def halt(self) -> None:
@@ -54,9 +54,9 @@ class Spending:
         """Seconds so far, those before an interruption included."""
         return self._before + (0.0 if self._since is None else time.monotonic() - self._since)
 
-    def clock(self) -> Clock:
+    def so_far(self) -> Elapsed:
         """For the next session."""
-        return Clock(self.elapsed(), self.stepping, self.evaluating, self.longest)
+        return Elapsed(self.elapsed(), self.stepping, self.evaluating, self.longest)
 
     @contextmanager
     def a_step(self) -> Iterator[None]:
@@ -80,38 +80,38 @@ class Spending:
         assert self.seconds is not None
         return self.elapsed() / self.seconds
 
-    def spent(self, course: Course) -> bool:
+    def spent(self, state: TrainingState) -> bool:
         """Whether training ends here: in seconds, where it would be over before the middle of the next step."""
         if self.steps is not None:
-            return course.step >= self.steps
-        return course.step > 0 and self.middle(course) >= 1
+            return state.step >= self.steps
+        return state.step > 0 and self.middle(state) >= 1
 
-    def middle(self, course: Course) -> float:
+    def middle(self, state: TrainingState) -> float:
         """The share at the middle of the next step: at neither end of a schedule a step is wasted."""
         if self.steps is not None:
-            return (course.step + 0.5) / self.steps
+            return (state.step + 0.5) / self.steps
         assert self.seconds is not None
-        return min(1.0, (self.elapsed() + self.stepping / max(1, course.step) / 2) / self.seconds)
+        return min(1.0, (self.elapsed() + self.stepping / max(1, state.step) / 2) / self.seconds)
 
-    def affords(self, course: Course) -> bool:
-        """Whether there is time for an evaluation: without the way back a token takes a third of a step's time."""
+    def affords(self, state: TrainingState) -> bool:
+        """Whether there is time for an evaluation: without the backward pass a token takes a third of a step's time."""
         if self.seconds is None:
             return True
-        expected = self.longest or self.task.evaluation_tokens / 3 * self.stepping / max(1, course.tokens)
+        expected = self.longest or self.data.evaluation_tokens / 3 * self.stepping / max(1, state.tokens)
         return (self.evaluating + expected <= LOOKING * self.elapsed()
                 and self.elapsed() + expected < self.seconds)
 
-    def left(self, course: Course) -> float | None:
+    def left(self, state: TrainingState) -> float | None:
         """Seconds until the end, once a step is done."""
         if self.seconds is not None:
             return max(0.0, self.seconds - self.elapsed())
-        return None if not course.step else self.elapsed() / course.step * ((self.steps or 0) - course.step)
+        return None if not state.step else self.elapsed() / state.step * ((self.steps or 0) - state.step)
 
 
-def _steps(budget: Budget, task: Pace, flops_per_token: float) -> int | None:
+def _steps(budget: Budget, data: TrainingData, flops_per_token: float) -> int | None:
     if budget.steps is not None:
         return budget.steps
     if budget.epochs is not None:
-        return max(1, math.ceil(budget.epochs * task.steps_per_epoch - 1e-9))
+        return max(1, math.ceil(budget.epochs * data.steps_per_epoch - 1e-9))
     tokens = budget.tokens if budget.flops is None else budget.flops / flops_per_token
-    return None if tokens is None else max(1, round(tokens / task.tokens_per_step))  # the nearest
+    return None if tokens is None else max(1, round(tokens / data.tokens_per_step))  # the nearest

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from chainrule.training.budget import Spending
-from chainrule.training.course import Course
+from chainrule.training.budget import BudgetClock
 from chainrule.training.learner import Learner
+from chainrule.training.state import TrainingState
 
-LONG = 0.5  # seconds; a trial that takes longer is not repeated for a better measurement
+LONG = 0.5  # seconds; a step that takes longer is not repeated for a better measurement
 
 
-def forecast(learner: Learner, course: Course, spending: Spending) -> str:
-    """One sentence; the trial changes neither weights nor chance, since each step has a seed of its own."""
-    seconds = learner.trial(course)
+def forecast(learner: Learner, state: TrainingState, clock: BudgetClock) -> str:
+    """One sentence; the step changes neither weights nor random state, since each step has a seed of its own."""
+    seconds = learner.timed_step(state)
     if seconds < LONG or learner.compiles:
-        seconds = learner.trial(course)
-    task, left = learner.task, max(0.0, 1 - spending.progress(course.step))
-    if spending.steps is None:
-        assert spending.seconds is not None
-        steps = max(1, round(left * spending.seconds / seconds))
+        seconds = learner.timed_step(state)
+    data, left = learner.data, max(0.0, 1 - clock.progress(state.step))
+    if clock.steps is None:
+        assert clock.seconds is not None
+        steps = max(1, round(left * clock.seconds / seconds))
     else:
-        steps = spending.steps - course.step
-    tokens = steps * task.tokens_per_step
-    duration = left * spending.seconds if spending.seconds is not None else steps * seconds
-    return (f"{learner.size:,} parameters; {steps:,} step{'s' * (steps != 1)} of {task.tokens_per_step:,} tokens, "
-            f"{tokens:,} in all ({tokens / task.tokens:.1f} times the text); about {spoken(duration)} and "
-            f"{max(1, learner.memory(course).total / 2**20):,.0f} MiB of memory on the {learner.place}.")
+        steps = clock.steps - state.step
+    tokens = steps * data.tokens_per_step
+    duration = left * clock.seconds if clock.seconds is not None else steps * seconds
+    return (f"{learner.size:,} parameters; {steps:,} step{'s' * (steps != 1)} of {data.tokens_per_step:,} tokens, "
+            f"{tokens:,} in all ({tokens / data.tokens:.1f} times the text); about {spoken(duration)} and "
+            f"{max(1, learner.memory(state).total / 2**20):,.0f} MiB of memory on the {learner.place}.")
 
 
 def spoken(seconds: float) -> str:

@@ -1,28 +1,29 @@
-"""What the loop asks of a learner, and one step: gradients in pieces, clipped, applied; what goes wrong is caught."""
+"""What the loop asks of a learner, and one step: gradients of micro-batches, clipped, applied; errors are caught."""
 
 from __future__ import annotations
 
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from chainrule.errors import ChainruleError
 from chainrule.models.cost.sizes import TrainingMemory
+from chainrule.protocols import LearnedTask, TrainingData
 from chainrule.recipe.registry import build
 from chainrule.storage import environment
-from chainrule.tasks.task import Batch, Task
-from chainrule.training.course import Course
+from chainrule.training.callbacks import Callbacks
+from chainrule.training.checkpoints import Files, Read
+from chainrule.training.group import Group
 from chainrule.training.plan import Plan
+from chainrule.training.state import TrainingState
 
-ROOM = 0.5  # the share of the machine's memory that training may take by itself
-NOT_ONE_ROW = "out of memory with a single row at a time."
+SHARE = 0.5  # of the machine's memory that training may take by itself
+NOT_ONE_ROW = "out of memory with micro-batches of one row."
 IN_A_ROW = 3  # steps that are not finite, then training stops
 
 
@@ -39,133 +40,149 @@ class Outcome:
 
 
 class Learner(ABC):
-    """A model with all that changes it: optimizer, schedule, average, and the state carried from step to step.
+    """A network with all that changes it: optimizer, schedule, average, and the state carried from step to step.
 
     What is computed in torch or in the engine is left to the two learners; all else about training is written once.
     """
 
     place = "CPU"  # where it computes
     tensorboard = False  # whether curves are written for it as well
-    calmer = "Try a lower training.optimizer.rate, a longer warmup (training.schedule.warmup), or training.clip=1.0"
-    smaller = "Try a smaller model.width or model.context"
-    forgetful = "model.dropout"  # the option to raise when the text is learned by heart
+    stability_hint = ("Try a lower training.optimizer.rate, a longer warmup (training.schedule.warmup), or "
+                      "training.clip=1.0")
+    memory_hint = "Try a smaller model.width or model.context"
+    dropout_option = "model.dropout.rate"
+    compiles = False  # whether the first step takes longer than the others
 
-    def __init__(self, model: Any, task: Task, plan: Plan, say: Callable[[str], None]):
-        self.model, self.task, self.plan, self.say = model, task, plan, say
+    def __init__(self, network: Any, task: LearnedTask, data: TrainingData, plan: Plan, callbacks: Callbacks,
+                 group: Group | None = None):
+        self.network, self.task, self.data, self.plan = network, task, data, plan
+        self.say, self.group = callbacks.say, group or Group()
         self.schedule = build("training/schedules", plan.schedule)
-        self.state: Any = None
+        self.state: Any = None  # of the network, where it is carried on
 
-    def step(self, course: Course, progress: float) -> Outcome:
-        """The gradient of one batch, and the weights after it; a gradient that is not finite changes nothing."""
-        batch = self.batch(course.step)
+    def step(self, state: TrainingState, progress: float) -> Outcome:
+        """The gradient of one batch, and the weights after it; a gradient that is not finite changes nothing.
+
+        Where memory is short, the batch is taken in twice as many micro-batches.
+        """
+        batch = self.data.batch(state.step)
         before = self.start() if batch.fresh else self.state
-        loss, after = self.gradients(course, batch, before)
-        outcome = self.clipped(loss, batch.tokens)
-        course.step, course.tokens, course.norm = course.step + 1, course.tokens + batch.tokens, outcome.norm
+        while True:
+            self.seed(state.step)
+            try:
+                loss, after = self.gradients(batch, before, state.accumulation)
+                lacking = None
+            except (MemoryError, RuntimeError) as error:  # torch's out-of-memory errors are RuntimeErrors
+                if not self.recovers(error):
+                    raise
+                lacking = self.lacks_memory(error)
+            if not self.group.agree(lacking is not None):
+                break
+            self.free()  # after the except block, which holds on to all its tensors
+            if self.group.agree(bool(lacking)):
+                self.smaller_micro_batches(state, len(batch))
+        outcome = self.clipped(loss, batch.count)
+        state.step, state.tokens, state.norm = state.step + 1, state.tokens + batch.targets.size, outcome.norm
         if outcome.finite:
-            self.apply(course, self.schedule(progress, course.losses))
+            self.update(state, self.schedule(progress, state.losses))
             self.state = after
-            course.skipped_in_a_row = 0
-            course.loss_sum, course.loss_steps = course.loss_sum + outcome.loss, course.loss_steps + 1
+            state.skipped_in_a_row = 0
+            state.loss_sum, state.loss_steps = state.loss_sum + outcome.loss, state.loss_steps + 1
         else:
             self.state = before
-            self.skip(course, outcome)
-        self.forget()
+            self.skip(state, outcome)
+        self.zero_grad()
         return outcome
 
-    def gradients(self, course: Course, batch: Batch, before: Any) -> tuple[Any, Any]:
-        """Summed loss and state after the batch; where memory is short, in twice as many pieces as before."""
-        while True:
-            self.draw(course.step)
-            try:
-                return self.in_pieces(course.accumulation, batch, before)
-            except (MemoryError, RuntimeError) as error:  # torch's out-of-memory errors are RuntimeErrors
-                if not self.lacks_memory(error):
-                    raise
-                small = course.accumulation >= len(batch)
-            self.free()  # after the except block, which holds on to all its tensors
-            if small:
-                raise ChainruleError(f"{NOT_ONE_ROW} {self.smaller}.")
-            course.accumulation = min(2 * course.accumulation, len(batch))
-            self.say(f"out of memory: from step {course.step + 1:,} on a batch of {len(batch)} rows is taken in "
-                     f"{course.accumulation} pieces.")
+    def smaller_micro_batches(self, state: TrainingState, rows: int) -> None:
+        """Twice as many of them, after a lack of memory."""
+        if state.accumulation >= rows:
+            raise ChainruleError(f"{NOT_ONE_ROW} {self.memory_hint}.")
+        state.accumulation = min(2 * state.accumulation, rows)
+        self.say(f"out of memory at step {state.step + 1:,}; using {micro_batches(state.accumulation, rows)}.")
 
-    def make_room(self, course: Course) -> None:
-        """More pieces, where a batch takes more memory than the machine has: a full one ends programs without a word.
+    def fit_in_memory(self, state: TrainingState) -> None:
+        """Smaller micro-batches, where a batch takes more memory than the machine has: a full one kills programs.
 
-        A GPU refuses by itself, and then `gradients` takes more pieces.
+        A GPU refuses by itself, and then `step` takes smaller ones.
         """
         if self.place != "CPU":
             return
-        before = course.accumulation
+        before, rows = state.accumulation, self.data.rows
         try:
-            while self.rows_at_once(course) > 1 and _crowded(self.memory(course)):
-                course.accumulation *= 2
-        except MemoryError:  # a row or two are read to reckon
-            raise ChainruleError(f"{NOT_ONE_ROW} {self.smaller}.") from None
-        if course.accumulation > before:
-            self.say(f"a batch of {self.task.rows:,} rows has no room in memory: it is taken in {course.accumulation} "
-                     "pieces.")
+            while self.micro_batch_rows(state) > 1 and _crowded(self.memory(state)):
+                state.accumulation *= 2
+        except MemoryError:  # a row or two are read for the estimate
+            raise ChainruleError(f"{NOT_ONE_ROW} {self.memory_hint}.") from None
+        if state.accumulation > before:
+            self.say(f"batch of {rows:,} does not fit in memory; using {micro_batches(state.accumulation, rows)}.")
 
-    def trial(self, course: Course) -> float:
-        """Seconds of one step without its update; it changes neither weights nor chance."""
-        batch, began = self.batch(0), time.perf_counter()
-        self.gradients(course, batch, self.start())
-        self.wait()
-        seconds = time.perf_counter() - began
-        self.forget()
-        return seconds
+    def timed_step(self, state: TrainingState) -> float:
+        """Seconds of one step without its update; it changes neither weights nor random state."""
+        batch, began = self.data.batch(0), time.perf_counter()
+        self.seed(0)
+        try:
+            self.gradients(batch, self.start(), state.accumulation)
+            self.wait()
+            return time.perf_counter() - began
+        except (MemoryError, RuntimeError) as error:
+            if not self.recovers(error):
+                raise
+            lacking = self.lacks_memory(error)
+        finally:
+            self.zero_grad()
+        self.free()
+        if lacking:
+            self.smaller_micro_batches(state, len(batch))
+        return self.timed_step(state)
 
-    def skip(self, course: Course, outcome: Outcome) -> None:
+    def skip(self, state: TrainingState, outcome: Outcome) -> None:
         """Counts a step that is not finite; a few in a row end training."""
-        course.skipped, course.skipped_in_a_row = course.skipped + 1, course.skipped_in_a_row + 1
-        if self.rescaled(outcome):
-            course.skipped_in_a_row = 0
+        state.skipped, state.skipped_in_a_row = state.skipped + 1, state.skipped_in_a_row + 1
+        if self.loss_scale_changed(outcome):
+            state.skipped_in_a_row = 0
             return
         what = "loss" if not math.isfinite(outcome.loss) else "gradient"
-        self.say(f"step {course.step:,}: the {what} is not finite; the step is skipped, the weights stay.")
-        if course.skipped_in_a_row >= IN_A_ROW:
-            raise ChainruleError(f"the {what} was not finite in {IN_A_ROW} steps in a row, up to step {course.step:,}. "
-                                 f"{self.calmer}; with --force, since the recipe then is another.")
-
-    def batch(self, step: int) -> Batch:
-        return self.task.batch(step)
+        self.say(f"step {state.step:,}: the {what} is not finite; the step is skipped, the weights stay.")
+        if state.skipped_in_a_row >= IN_A_ROW:
+            raise ChainruleError(f"the {what} was not finite in {IN_A_ROW} steps in a row, up to step {state.step:,}. "
+                                 f"{self.stability_hint}; with --force, since the recipe is then a different one.")
 
     def start(self) -> Any:
-        """The state of rows that begin."""
-        return self.task.start(self.model, self.task.rows)
+        """The state of rows that begin; None where none is carried."""
+        begin, end = self.group.share(self.data.rows)
+        return self.network.start(end - begin, 1) if self.data.carries else None
 
-    def pieces(self, count: int, batch: Batch) -> list[tuple[int, int]]:
-        """Where each of so many stretches of rows begins and ends; a short text may have fewer rows than that."""
-        bounds = np.linspace(0, len(batch), count + 1).round().astype(int).tolist()
-        return [(begin, end) for begin, end in zip(bounds, bounds[1:], strict=False) if begin < end]
+    def slices(self, rows: int, count: int) -> list[tuple[int, int]]:
+        """Where each micro-batch of this process' rows begins and ends; a short text may have fewer rows than that."""
+        begin, end = self.group.share(rows)
+        bounds = np.linspace(begin, end, min(count, max(1, end - begin)) + 1).round().astype(int).tolist()
+        return [(first, last) for first, last in zip(bounds, bounds[1:], strict=False) if first < last]
 
-    def rows_at_once(self, course: Course) -> int:
-        """Of a batch: what training has memory for."""
-        return -(-self.task.rows // course.accumulation)
+    def micro_batch_rows(self, state: TrainingState) -> int:
+        return -(-self.data.rows // state.accumulation)
 
-    def own_chance(self) -> AbstractContextManager[Any]:
+    def isolated_rng(self) -> AbstractContextManager[Any]:
         """Afterwards the random state of the caller is as it was before."""
         return nullcontext()
 
-    def rescaled(self, outcome: Outcome) -> bool:
+    def loss_scale_changed(self, outcome: Outcome) -> bool:
         """Whether a step was not finite only because half precision looks for its scale, which is now another."""
         return False
+
+    def recovers(self, error: BaseException) -> bool:
+        """Whether the step may be tried again after an error."""
+        return self.lacks_memory(error)
 
     def lacks_memory(self, error: BaseException) -> bool:
         return isinstance(error, MemoryError)
 
     def free(self) -> None:
         """Gives back memory after a lack of it."""
-        self.forget()
+        self.zero_grad()
 
     def wait(self) -> None:  # noqa: B027
         """Until what was begun is computed."""
-
-    @property
-    def compiles(self) -> bool:
-        """Whether the first step takes longer than the others."""
-        return False
 
     @property
     @abstractmethod
@@ -178,23 +195,23 @@ class Learner(ABC):
         """The learning rate of the last step."""
 
     @abstractmethod
-    def in_pieces(self, pieces: int, batch: Batch, before: Any) -> tuple[Any, Any]:
-        """Gradients of the mean loss; gives the summed loss and the state after the batch."""
+    def gradients(self, batch: Any, before: Any, accumulation: int) -> tuple[Any, Any]:
+        """Gradients of the mean loss of a batch, micro-batch by micro-batch; the summed loss, and the state after."""
 
     @abstractmethod
-    def clipped(self, loss: Any, tokens: int) -> Outcome:
+    def clipped(self, loss: Any, count: int) -> Outcome:
         """The gradients, no larger than the plan lets them be; says their norm before."""
 
     @abstractmethod
-    def apply(self, course: Course, factor: float) -> None:
+    def update(self, state: TrainingState, factor: float) -> None:
         """The optimizer's step at its rate times a factor, and the average's."""
 
     @abstractmethod
-    def forget(self) -> None:
+    def zero_grad(self) -> None:
         """No gradients are left."""
 
     @abstractmethod
-    def draw(self, step: int) -> None:
+    def seed(self, step: int) -> None:
         """Dropout, too, is a function of seed and step."""
 
     @abstractmethod
@@ -202,16 +219,16 @@ class Learner(ABC):
         """Measures the weights for use, so many rows at a time, and lets them write."""
 
     @abstractmethod
-    def save(self, folder: Path) -> None:
-        """Everything that the next step depends on, but the course."""
+    def checkpoint(self) -> Files:
+        """Everything that the next step depends on, but the training state; all processes take part."""
 
     @abstractmethod
-    def restore(self, folder: Path) -> None:
+    def restore(self, read: Read) -> None:
         """The reverse."""
 
     @abstractmethod
-    def finish(self, best: Path | None) -> None:
-        """The model gets the weights for use: those of a checkpoint, or the last ones; averaged, if there is one."""
+    def finish(self, best: Read | None) -> None:
+        """The network gets the weights for use: those of a checkpoint, or the last ones; averaged, if there is one."""
 
     @abstractmethod
     def machine(self) -> dict[str, Any]:
@@ -222,15 +239,20 @@ class Learner(ABC):
         """In training, as `chainrule cost` counts them."""
 
     @abstractmethod
-    def memory(self, course: Course) -> TrainingMemory:
-        """That training takes, as `chainrule cost` reckons it, for the pieces that a batch is taken in."""
+    def memory(self, state: TrainingState) -> TrainingMemory:
+        """That training takes, as `chainrule cost` estimates it, for the micro-batches that a batch is taken in."""
 
     @abstractmethod
     def peak_memory(self) -> int:
         """Bytes that training took."""
 
 
+def micro_batches(count: int, rows: int) -> str:
+    """`4 micro-batches of 8`, the largest of them."""
+    return f"{count:,} micro-batches of {-(-rows // count):,}"
+
+
 def _crowded(taken: TrainingMemory) -> bool:
-    """Whether it is too much, and mostly that of rows: fewer at once do not make weights smaller."""
+    """Whether it is too much, and mostly that of rows: smaller micro-batches do not make weights smaller."""
     rows = taken.activations + taken.logits
-    return taken.total > ROOM * environment.memory() and rows > taken.total / 2
+    return taken.total > SHARE * environment.memory() and rows > taken.total / 2

@@ -9,19 +9,19 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from chainrule.tasks.task import Task
+from chainrule.training import checkpoints
 from chainrule.training.advice import advice
-from chainrule.training.budget import Clock, Spending
-from chainrule.training.course import Course
+from chainrule.training.budget import BudgetClock, Elapsed
+from chainrule.training.callbacks import Callbacks, Say
 from chainrule.training.forecast import forecast
-from chainrule.training.journal import Journal
 from chainrule.training.learner import Learner
+from chainrule.training.metrics_log import MetricsLog
 from chainrule.training.plan import Plan
+from chainrule.training.state import TrainingState
 from chainrule.training.stopping import stopping
-from chainrule.training.telling import Telling
-from chainrule.training.workspace import METRICS, Say, Workspace, differences
+from chainrule.training.workspace import METRICS, Workspace, differences
 
-COURSE, CLOCK = "course.json", "clock.json"
+STATE, CLOCK = "state.json", "clock.json"
 EVALUATIONS = 10  # in a budget, where the plan does not say how often
 NOISE = 0.15  # the share of a budget before which nobody wants to read what the model writes
 SHOWN = 80  # characters of a sample; metrics.jsonl has all of it
@@ -29,9 +29,9 @@ SHOWN = 80  # characters of a sample; metrics.jsonl has all of it
 
 @dataclass(frozen=True)
 class Fitted:
-    """What training came to; the model has the weights for use."""
+    """What training came to; the network has the weights for use."""
 
-    course: Course
+    state: TrainingState
     parameters: int
     seconds: float  # of the budget's clock
     flops: int  # of all steps, as `chainrule cost` counts them
@@ -48,135 +48,146 @@ class Fitted:
         return {key: rows[-1][key] for key in ("loss", "bits_per_byte") if rows and rows[-1].get(key) is not None}
 
 
-def fit(learner: Learner, workspace: Path, telling: Telling) -> Fitted:
-    """Trains until the budget is spent; goes on where an interrupted training left off.
+def fit(learner: Learner, workspace: Workspace, callbacks: Callbacks) -> Fitted:
+    """Trains until the budget is spent; continues where an interrupted training left off.
 
-    The weights for use are the moving average's where there is one, and the best evaluation's with `patience`.
+    The weights for use are the moving average's where there is one, and the best evaluation's with `patience`. Of
+    several processes the first one reads the clock, keeps the files and decides; the others are told.
     """
-    plan, say = learner.plan, telling.say
+    plan, say, group = learner.plan, callbacks.say, learner.group
     with ExitStack() as stack:
-        place = stack.enter_context(Workspace(workspace, telling.identity or {}, force=telling.force, say=say))
-        stack.enter_context(learner.own_chance())
-        course, clock = _resumed(place, learner) or (Course(plan.accumulation), Clock())
-        spending = Spending(plan.budget, learner.task, learner.flops_per_token(), clock)
-        journal = Journal(place.path, course, telling.show, flops_per_token=spending.flops_per_token,
-                          board=learner.tensorboard)
-        stack.callback(journal.close)
+        if group.leads:
+            stack.enter_context(workspace)
+        stack.enter_context(learner.isolated_rng())
+        newest = group.told(workspace.newest() if group.leads else None)
+        state, before = TrainingState(plan.accumulation), Elapsed()
+        if newest is not None:
+            state, before = _resumed(newest, learner, say)
+        clock = BudgetClock(plan.budget, learner.data, learner.flops_per_token(), before)
+        log = MetricsLog(workspace.path if group.leads else None, state, callbacks.show,
+                         flops_per_token=clock.flops_per_token, board=learner.tensorboard)
+        stack.callback(log.close)
         stop = stack.enter_context(stopping())
-        if not spending.spent(course):
-            learner.make_room(course)
-            say(forecast(learner, course, spending))
+        if not clock.spent(state):
+            learner.fit_in_memory(state)
+            if group.leads:
+                say(forecast(learner, state, clock))
+            state.accumulation = int(group.agree(state.accumulation))
         saved = time.monotonic()
 
-        spending.run()
-        while not spending.spent(course) and not course.gave_up(plan.patience):
-            progress = spending.middle(course)
-            with spending.a_step():
-                outcome = learner.step(course, progress)
-            if spending.spent(course):
-                spending.halt()
-            journal.progress(_facts(course, spending, outcome.loss, learner.task))
-            if course.step % plan.log_every == 0 or spending.spent(course):
-                _log(journal, course, learner, spending)
-            if _is_due(plan, course, spending):
-                _evaluate(learner, course, journal, spending, say)
-                saved = _save(place, learner, course, journal, spending)
-            if stop.number is not None or time.monotonic() - saved >= plan.save_every:
-                saved = _save(place, learner, course, journal, spending)
-            if stop.number is not None:
-                say(_farewell(plan, course))
-                stop.obey()
+        clock.run()
+        while group.told(not clock.spent(state) and not state.out_of_patience(plan.patience)):
+            progress = group.told(clock.middle(state))
+            with clock.a_step():
+                outcome = learner.step(state, progress)
+            if ended := group.told(clock.spent(state)):
+                clock.halt()
+            log.progress(_facts(state, clock, outcome.loss, learner))
+            if state.step % plan.log_every == 0 or ended:
+                _log(log, state, learner, clock)
+            due = group.told(ended or _is_due(plan, state, clock))
+            if due:
+                _evaluate(learner, state, log, clock, say)
+            stopped = int(group.agree(stop.number or 0))
+            if due or stopped or group.told(time.monotonic() - saved >= plan.save_every):
+                saved = _save(workspace, learner, state, log, clock)
+            if stopped:
+                say(_farewell(plan, state))
+                stop.obey(stopped)
 
-        spending.halt()
-        if course.last.get("step") != course.step:  # the last second passed between two steps
-            _evaluate(learner, course, journal, spending, say)
-            _save(place, learner, course, journal, spending)
-            stop.obey()
-        return _finished(place, learner, course, spending)
+        clock.halt()
+        if state.last.get("step") != state.step:  # the last second passed between two steps
+            _evaluate(learner, state, log, clock, say)
+            _save(workspace, learner, state, log, clock)
+            stop.obey(int(group.agree(stop.number or 0)))
+        return _finished(workspace, learner, state, clock)
 
 
-def _is_due(plan: Plan, course: Course, spending: Spending) -> bool:
-    """An evaluation: every so often, where there is time, and at the end."""
-    if spending.spent(course):
-        return True
+def _is_due(plan: Plan, state: TrainingState, clock: BudgetClock) -> bool:
+    """An evaluation: every so often, where there is time."""
     if plan.evaluate_every is not None:
-        return course.step % plan.evaluate_every == 0
-    tenths = int(min(1.0, spending.progress(course.step)) * EVALUATIONS)
-    due, course.tenths = tenths > course.tenths, tenths
-    return due and spending.affords(course)
+        return state.step % plan.evaluate_every == 0
+    tenths = int(min(1.0, clock.progress(state.step)) * EVALUATIONS)
+    due, state.tenths = tenths > state.tenths, tenths
+    return due and clock.affords(state)
 
 
-def _evaluate(learner: Learner, course: Course, journal: Journal, spending: Spending, say: Say) -> None:
-    """Measures the weights for use on the text kept aside, and lets them write."""
-    before, writes = spending.evaluating, spending.progress(course.step) >= NOISE
-    with spending.an_evaluation():
-        found, samples = learner.evaluate(learner.rows_at_once(course), writes=writes)
+def _evaluate(learner: Learner, state: TrainingState, log: MetricsLog, clock: BudgetClock, say: Say) -> None:
+    """Measures the weights for use on the validation text, and lets them write."""
+    before, writes, group = clock.evaluating, clock.progress(state.step) >= NOISE, learner.group
+    with clock.an_evaluation():
+        found, samples = group.told(learner.evaluate(learner.micro_batch_rows(state), writes=writes)
+                                    if group.leads else None)
     if found:
-        course.evaluated(found)
+        found = {**found, **learner.data.measured_in_validation(found["loss"])}
+        state.evaluated(found)
         measured = ", ".join(f"{name.replace('_', ' ')} {value:.4f}" for name, value in found.items())
-        say(f"step {course.step:,}: validation {measured}")
+        say(f"step {state.step:,}: validation {measured}")
     for text in samples:
-        say(f"step {course.step:,} writes: {text[:SHOWN] + '…' * (len(text) > SHOWN)!r}")
-    course.last = {**course.last, "step": course.step}
+        say(f"step {state.step:,} writes: {text[:SHOWN] + '…' * (len(text) > SHOWN)!r}")
+    state.last = {**state.last, "step": state.step}
     facts = {f"valid_{key}": value for key, value in found.items()} | ({"samples": samples} if samples else {})
     if facts:
-        journal.row(course, facts, {"seconds": spending.elapsed(), "evaluating": spending.evaluating - before})
+        log.row(state, facts, {"seconds": clock.elapsed(), "evaluating": clock.evaluating - before})
 
 
-def _log(journal: Journal, course: Course, learner: Learner, spending: Spending) -> None:
-    mean = course.loss_sum / course.loss_steps if course.loss_steps else None
-    bits = None if mean is None else learner.task.bits_per_byte(mean)
-    journal.row(course, {"loss": mean, "bits_per_byte": bits, "rate": learner.rate, "gradient_norm": course.norm,
-                         "skipped": course.skipped}, {"seconds": spending.elapsed()})
-    course.loss_sum, course.loss_steps = 0.0, 0
+def _log(log: MetricsLog, state: TrainingState, learner: Learner, clock: BudgetClock) -> None:
+    mean = state.loss_sum / state.loss_steps if state.loss_steps else None
+    more = {"bits_per_byte": None} if mean is None else {"bits_per_byte": None, **learner.data.measured(mean)}
+    log.row(state, {"loss": mean, **more, "rate": learner.rate, "gradient_norm": state.norm, "skipped": state.skipped},
+            {"seconds": clock.elapsed()})
+    state.loss_sum, state.loss_steps = 0.0, 0
 
 
-def _facts(course: Course, spending: Spending, loss: float, task: Task) -> dict[str, Any]:
-    progress = 1.0 if spending.spent(course) else min(1.0, spending.progress(course.step))
-    return {"step": course.step, "progress": progress, "loss": loss, "bits_per_byte": task.bits_per_byte(loss),
-            "tokens_per_second": course.tokens / max(spending.stepping, 1e-9), "seconds_left": spending.left(course)}
+def _facts(state: TrainingState, clock: BudgetClock, loss: float, learner: Learner) -> dict[str, Any]:
+    progress = 1.0 if clock.spent(state) else min(1.0, clock.progress(state.step))
+    return {"step": state.step, "progress": progress, "loss": loss, "bits_per_byte": None,
+            **learner.data.measured(loss), "tokens_per_second": state.tokens / max(clock.stepping, 1e-9),
+            "seconds_left": clock.left(state)}
 
 
-def _save(place: Workspace, learner: Learner, course: Course, journal: Journal, spending: Spending) -> float:
+def _save(workspace: Workspace, learner: Learner, state: TrainingState, log: MetricsLog, clock: BudgetClock) -> float:
     """A checkpoint of everything that the next step depends on; when it was written."""
     if learner.plan.keep:
-        journal.settle()
+        files = learner.checkpoint()
+        log.sync()
 
         def fill(folder: Path) -> None:
-            learner.save(folder)
-            (folder / COURSE).write_text(json.dumps(course.plain(), indent=1), encoding="utf-8")
-            (folder / CLOCK).write_text(json.dumps(asdict(spending.clock()) | learner.machine()), encoding="utf-8")
+            checkpoints.write(folder, files)
+            (folder / STATE).write_text(json.dumps(state.to_json(), indent=1), encoding="utf-8")
+            (folder / CLOCK).write_text(json.dumps(asdict(clock.so_far()) | learner.machine()), encoding="utf-8")
 
-        best = course.best.get("step")
-        place.save(course.step, fill, keep=learner.plan.keep, best=None if best is None else int(best))
+        best = state.best.get("step")
+        if learner.group.leads:
+            workspace.save(state.step, fill, keep=learner.plan.keep, best=None if best is None else int(best))
     return time.monotonic()
 
 
-def _resumed(place: Workspace, learner: Learner) -> tuple[Course, Clock] | None:
-    newest = place.newest()
-    if newest is None:
-        return None
-    course = Course(**json.loads((newest / COURSE).read_text(encoding="utf-8")))
+def _resumed(newest: Path, learner: Learner, say: Say) -> tuple[TrainingState, Elapsed]:
+    """Where the newest checkpoint left off."""
+    state = TrainingState(**json.loads((newest / STATE).read_text(encoding="utf-8")))
     then = json.loads((newest / CLOCK).read_text(encoding="utf-8"))
-    clock = Clock(**{each.name: then.pop(each.name) for each in fields(Clock) if each.name in then})
-    learner.restore(newest)
-    place.say(f"resuming at step {course.step:,}, after {course.tokens:,} tokens and {clock.seconds:,.0f} s.")
+    before = Elapsed(**{each.name: then.pop(each.name) for each in fields(Elapsed) if each.name in then})
+    learner.restore(checkpoints.reader(newest))
+    say(f"resuming at step {state.step:,}, after {state.tokens:,} tokens and {before.seconds:,.0f} s.")
     if changes := differences(then, learner.machine()):
-        place.say(f"the last digits may differ from those of a training in one go: {', '.join(changes)}.")
-    return course, clock
+        say(f"results may differ slightly from an uninterrupted run: {', '.join(changes)}.")
+    return state, before
 
 
-def _farewell(plan: Plan, course: Course) -> str:
+def _farewell(plan: Plan, state: TrainingState) -> str:
     if plan.keep:
-        return f"stopped after step {course.step:,}; the same command goes on from there."
-    return f"stopped after step {course.step:,}; nothing was kept, since training.keep = 0."
+        return f"stopped after step {state.step:,}; the same command continues from there."
+    return f"stopped after step {state.step:,}; nothing was kept, since training.keep = 0."
 
 
-def _finished(place: Workspace, learner: Learner, course: Course, spending: Spending) -> Fitted:
-    is_best = course.keeps_the_best(learner.plan.patience)
-    kept = int(course.best["step"]) if is_best else course.step
-    learner.finish(place.path / f"step-{kept:09d}" if is_best else None)
-    rows = [json.loads(line) for line in (place.path / METRICS).read_text(encoding="utf-8").splitlines()]
-    return Fitted(course, learner.size, spending.elapsed(), round(course.tokens * spending.flops_per_token),
-                  course.tokens / max(spending.stepping, 1e-9), learner.peak_memory(), kept, rows,
-                  advice(course, learner, keeps_the_best=is_best))
+def _finished(workspace: Workspace, learner: Learner, state: TrainingState, clock: BudgetClock) -> Fitted:
+    is_best = state.keeps_best(learner.plan.patience)
+    kept = int(state.best["step"]) if is_best else state.step
+    learner.finish(checkpoints.reader(workspace.path / f"step-{kept:09d}") if is_best else None)
+    learner.group.wait()  # the leader removes the workspace soon
+    lines = (workspace.path / METRICS).read_text(encoding="utf-8").splitlines() if learner.group.leads else []
+    rows = [json.loads(line) for line in lines]
+    return Fitted(state, learner.size, clock.elapsed(), round(state.tokens * clock.flops_per_token),
+                  state.tokens / max(clock.stepping, 1e-9), learner.peak_memory(), kept, rows,
+                  advice(state, learner, keeps_best=is_best))

@@ -29,13 +29,13 @@ class Stop:
             signal.signal(number, handler)
         self._old = {}
 
-    def obey(self) -> None:
-        """Ends as the signal would have."""
+    def obey(self, number: int) -> None:
+        """Ends as the signal would have; 0 is none."""
         self.deaf()
-        if self.number == signal.SIGINT:
+        if number == signal.SIGINT:
             raise KeyboardInterrupt
-        if self.number is not None:
-            raise SystemExit(128 + self.number)
+        if number:
+            raise SystemExit(128 + number)
 
     def _asked(self, number: int, frame: Any) -> None:
         self.number = number

@@ -3,88 +3,115 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from chainrule.models.cost.counting import counted
 from chainrule.models.cost.memory import training_memory
 from chainrule.models.cost.sizes import TrainingMemory
+from chainrule.parts import state as states
+from chainrule.parts.heads._head import SCORES
 from chainrule.recipe.registry import build
-from chainrule.tasks.cross_entropy import LOGITS
-from chainrule.tasks.task import Batch, Task
-from chainrule.training import carried, weights
+from chainrule.storage.environment import peak_memory
+from chainrule.training import weights
 from chainrule.training.averaging import Average
-from chainrule.training.compiling import Compiled
-from chainrule.training.course import Course
-from chainrule.training.flops import training_flops_per_token
-from chainrule.training.journal import peak_memory
+from chainrule.training.checkpoints import Files, Read, gathered
 from chainrule.training.learner import Learner, Outcome
-from chainrule.training.plan import Plan
+from chainrule.training.objective import Objective
+from chainrule.training.state import TrainingState
 
-MODEL, OPTIMIZER, MEMORY = "model.safetensors", "optimizer.safetensors", "memory.safetensors"
+MODEL, OPTIMIZER, MEMORY = "model", "optimizer", "memory"  # files of a checkpoint
 DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
 NO_MEMORY = ("not enough memory", "can't allocate memory", "out of memory")
 PLACES = {"cpu": "CPU", "cuda": "GPU"}
 
 
 class TorchLearner(Learner):
-    """A module of torch, its optimizer, the scale of half precision, and the average of its weights."""
+    """A network of torch, its optimizer, the scale of half precision, and the average of its weights."""
 
     tensorboard = True
-    calmer = ("Try a lower training.optimizer.rate, a longer warmup (training.schedule.warmup), training.clip=1.0, or "
-              "training.precision=float32")
-    smaller = "Try a smaller model.width or model.context, or training.precision=bfloat16"
-    forgetful = "model.dropout.rate"
+    stability_hint = ("Try a lower training.optimizer.rate, a longer warmup (training.schedule.warmup), "
+                      "training.clip=1.0, or training.precision=float32")
+    memory_hint = "Try a smaller model.width or model.context, or training.precision=bfloat16"
 
-    def __init__(self, model: Any, task: Task, plan: Plan, say: Callable[[str], None]):
-        super().__init__(model.train(), task, plan, say)
-        self.parameters = list(model.parameters())
+    def __init__(self, network: Any, task: Any, data: Any, plan: Any, callbacks: Any, group: Any = None):
+        super().__init__(network.train(), task, data, plan, callbacks, group)
+        self.parameters = list(network.parameters())
         self.device = self.parameters[0].device
         self.place = PLACES.get(self.device.type, self.device.type)
-        self.optimizer = build("training/optimizers", plan.optimizer, list(model.named_parameters()))
-        for group in self.optimizer.param_groups:
-            group["base"] = group["lr"]
-        self.average = Average(model, plan.ema) if plan.ema else None
+        self.optimizer = build("training/optimizers", plan.optimizer, list(network.named_parameters()))
+        for group_ in self.optimizer.param_groups:
+            group_["base"] = group_["lr"]
+        self.average = Average(network, plan.ema) if plan.ema else None
         self.scaler = torch.amp.GradScaler(self.device.type, enabled=plan.precision == "float16")
-        self.compiled = Compiled(model, plan.compile, self.device, say)
+        self.objective = Objective(network, task, smoothing=plan.label_smoothing)
+        self.compiles = plan.compile == "on" or (plan.compile == "auto" and self.device.type == "cuda")
+        self.objective.compile_network(self.compiles)
 
-    def batch(self, step: int) -> Batch:
-        return self.task.batch(step, self.device)
-
-    def in_pieces(self, pieces: int, batch: Batch, before: Any) -> tuple[Tensor, Any]:
-        total, states = torch.zeros((), device=self.device), []
-        for begin, end in self.pieces(pieces, batch):
-            state = before if pieces == 1 else carried.rows(before, begin, end, self.device)
+    def gradients(self, batch: Any, before: Any, accumulation: int) -> tuple[Tensor, Any]:
+        total, after = torch.zeros((), device=self.device), []
+        slices = self.slices(len(batch), accumulation)
+        for begin, end in slices:
+            micro = batch.rows(begin, end).sent(self.sent, self._rows(before, begin, end, len(slices)))
             with self.autocast():
-                loss, after = self.compiled.run(self.task.loss, batch.rows(begin, end), state)
-            self.scaler.scale(loss / batch.tokens).backward()
-            total += loss.detach()
-            states.append(after)
-        return total, carried.joined(states, before)
+                whole, loss, own = self.objective(micro)
+            self.scaler.scale(whole / batch.count).backward()
+            total += loss
+            after.append(own)
+        return total, self._joined(after, before) if after and before is not None else before
 
-    def clipped(self, loss: Tensor, tokens: int) -> Outcome:
+    def _rows(self, state: Any, begin: int, end: int, slices: int) -> Any:
+        """The state of some rows of a batch; this process has only its own."""
+        first, _ = self.group.share(self.data.rows)
+        return state if slices == 1 else states.mapped(state, lambda tensor: tensor[begin - first:end - first])
+
+    def _joined(self, pieces: list[Any], like: Any) -> Any:
+        """The state after all micro-batches, without history and in the precision that it had before."""
+        whole = states.join([states.detach(each) for each in pieces])
+        old = states.leaves(like)
+        return states.mapped(whole, lambda tensor: tensor.to(next(old).dtype))
+
+    def sent(self, array: np.ndarray) -> Tensor:
+        """An array where the network computes."""
+        tensor = torch.from_numpy(array)
+        if self.device.type == "cuda":
+            return tensor.pin_memory().to(self.device, non_blocking=True)
+        return tensor
+
+    def clipped(self, loss: Tensor, count: int) -> Outcome:
+        if self.group.size > 1:
+            self._sum_over_group(loss)
         self.scaler.unscale_(self.optimizer)
         norm = nn.utils.clip_grad_norm_(self.parameters, self.plan.clip or math.inf)
-        return Outcome(*torch.stack([loss / tokens, norm]).tolist())
+        return Outcome(*torch.stack([loss / count, norm]).tolist())
 
-    def apply(self, course: Course, factor: float) -> None:
+    def _sum_over_group(self, loss: Tensor) -> None:
+        """Loss and gradients of all processes, in place; one that had no row takes part with zeros."""
+        used = torch.tensor([each.grad is not None for each in self.parameters], dtype=loss.dtype, device=loss.device)
+        self.group.sum_([loss, used])
+        own = [each for each, times in zip(self.parameters, used.tolist(), strict=True) if times]
+        for each in own:
+            each.grad = torch.zeros_like(each) if each.grad is None else each.grad
+        self.group.sum_([each.grad for each in own])
+
+    def update(self, state: TrainingState, factor: float) -> None:
         for group in self.optimizer.param_groups:
             group["lr"] = group["base"] * factor
         self.scaler.step(self.optimizer)
         self.scaler.update()
         if self.average:
-            self.average.update(course.step)
+            self.average.update(state.step)
 
-    def forget(self) -> None:
+    def zero_grad(self) -> None:
         self.optimizer.zero_grad(set_to_none=True)
 
     def free(self) -> None:
-        self.forget()
+        self.zero_grad()
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
 
@@ -92,11 +119,25 @@ class TorchLearner(Learner):
         if self.device.type == "cuda":
             torch.cuda.synchronize()
 
-    def rescaled(self, outcome: Outcome) -> bool:
+    def loss_scale_changed(self, outcome: Outcome) -> bool:
         if not self.scaler.is_enabled():
             return False
         self.scaler.update()
         return math.isfinite(outcome.loss) and self.scaler.get_scale() >= 1
+
+    def recovers(self, error: BaseException) -> bool:
+        """A lack of memory; or that the network cannot be compiled, which it then is no more."""
+        if self.lacks_memory(error):
+            return True
+        from torch._dynamo.exc import TorchDynamoException
+
+        if not self.compiles or not isinstance(error, TorchDynamoException):
+            return False
+        self.compiles = False
+        self.objective.compile_network(False)
+        reason = str(error).strip().split("\n")[0]
+        self.say(f"torch.compile does not work here ({reason}); training continues without it.")
+        return True
 
     def lacks_memory(self, error: BaseException) -> bool:
         words = str(error).lower()
@@ -109,60 +150,64 @@ class TorchLearner(Learner):
         return torch.autocast(self.device.type, DTYPES[self.plan.precision])
 
     def evaluate(self, rows: int, *, writes: bool) -> tuple[dict[str, float], list[str]]:
-        self.model.eval()
+        self.network.eval()
         with self.average.used() if self.average else nullcontext(), self.autocast():
-            found = self.task.evaluate(self.model, self.device, rows)
-            samples = self.task.samples(self.model) if writes else []
-        self.model.train()
+            with torch.no_grad():
+                found = self.task.validate(self.network, self._validation(rows))
+            samples = self.task.samples(self.network, self.data.tokenizer) if writes and self.data.tokenizer else []
+        self.network.train()
         return found, samples
 
-    def own_chance(self) -> AbstractContextManager[Any]:
+    def _validation(self, rows: int) -> Iterator[Any]:
+        for batch in self.data.validation(rows):
+            fresh = batch.fresh and self.data.carries
+            yield batch.sent(self.sent, self.network.start(len(batch), 1) if fresh else None)
+
+    def isolated_rng(self) -> AbstractContextManager[Any]:
         """On the host, and on the device."""
         return torch.random.fork_rng([self.device] if self.device.type == "cuda" else [])
 
-    def draw(self, step: int) -> None:
-        """Devices that are not used are left alone."""
-        seed = int(np.random.SeedSequence([self.plan.seed, step]).generate_state(1, np.uint64)[0])
+    def seed(self, step: int) -> None:
+        """Devices that are not used are left alone; each process draws its own numbers."""
+        numbers = [self.plan.seed, step] + ([self.group.rank] if self.group.rank else [])
+        seed = int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0])
         torch.default_generator.manual_seed(seed)
         if self.device.type == "cuda":
             torch.cuda.default_generators[self.device.index or 0].manual_seed(seed)
 
-    def save(self, folder: Path) -> None:
-        weights.save(folder / MODEL, weights.weights(self.model))
-        weights.save(folder / OPTIMIZER, weights.optimizer_state(self.optimizer))
+    def checkpoint(self) -> Files:
         memory = {f"average.{name}": tensor for name, tensor in (self.average.tensors if self.average else {}).items()}
-        memory |= {f"carried.{n:04d}": torch.as_tensor(leaf) for n, leaf in enumerate(carried.leaves(self.state))}
+        shares = self.group.gather([leaf.cpu() for leaf in states.leaves(self.state)])
+        memory |= {f"carried.{n:04d}": torch.cat(leaves) for n, leaves in enumerate(zip(*shares, strict=True))}
         if self.scaler.is_enabled():
             kept = self.scaler.state_dict()
             memory["scaler"] = torch.tensor([kept["scale"], kept["_growth_tracker"]], dtype=torch.float64)
-        weights.save(folder / MEMORY, memory)
+        return {MODEL: gathered(weights.weights(self.network)), MEMORY: gathered(memory),
+                OPTIMIZER: gathered(weights.optimizer_state(self.optimizer))}
 
-    def restore(self, folder: Path) -> None:
-        weights.put(self.model, weights.read(folder / MODEL), folder / MODEL)
-        weights.put_optimizer_state(self.optimizer, weights.read(folder / OPTIMIZER))
-        memory = weights.read(folder / MEMORY)
+    def restore(self, read: Read) -> None:
+        weights.put(self.network, read(MODEL), MODEL)
+        weights.put_optimizer_state(self.optimizer, _tensors(read(OPTIMIZER)))
+        memory = _tensors(read(MEMORY))
         if self.average:
             self.average.tensors = {name: memory[f"average.{name}"].to(self.device) for name in self.average.tensors}
-        kept = [tensor.to(self.device) for name, tensor in sorted(memory.items()) if name.startswith("carried.")]
+        own = slice(*self.group.share(self.data.rows))
+        kept = [tensor[own].to(self.device) for name, tensor in sorted(memory.items()) if name.startswith("carried.")]
         if kept:
-            self.state = carried.restored(self.start(), kept)
+            self.state = states.rebuilt(self.start(), iter(kept))
         if "scaler" in memory:
             scale, growth = memory["scaler"].tolist()
             self.scaler.load_state_dict({**self.scaler.state_dict(), "scale": scale, "_growth_tracker": int(growth)})
 
-    def finish(self, best: Path | None) -> None:
+    def finish(self, best: Read | None) -> None:
         if best is not None:
-            found = weights.read(best / (MEMORY if self.average else MODEL))
+            found = best(MEMORY if self.average else MODEL)
             if self.average:
                 found = {name.removeprefix("average."): t for name, t in found.items() if name.startswith("average.")}
-            weights.put(self.model, found, best)
+            weights.put(self.network, found, "the best checkpoint")
         elif self.average:
-            weights.put(self.model, self.average.tensors, "the average")
-        self.model.eval()
-
-    @property
-    def compiles(self) -> bool:
-        return self.compiled.fast is not self.model
+            weights.put(self.network, gathered(self.average.tensors), "the average")
+        self.network.eval()
 
     @property
     def size(self) -> int:
@@ -176,14 +221,19 @@ class TorchLearner(Learner):
         return {"torch": torch.__version__, "threads": torch.get_num_threads(), "device": self.device.type}
 
     def flops_per_token(self) -> float:
-        return training_flops_per_token(self.model, self.task.context)
+        network = self.network
+        return sum(part.training for part in counted(network.shape, network.vocabulary, self.data.context))
 
-    def memory(self, course: Course) -> TrainingMemory:
-        pieces = self.rows_at_once(course), self.task.context
-        return training_memory(self.model.shape, len(self.model.embedding.weight), pieces,
+    def memory(self, state: TrainingState) -> TrainingMemory:
+        pieces = self.micro_batch_rows(state), self.data.context
+        return training_memory(self.network.shape, self.network.vocabulary, pieces,
                                optimizer=lambda named: build("training/optimizers", self.plan.optimizer, named),
-                               logits=LOGITS.get(self.device.type, LOGITS["cpu"]),
+                               logits=SCORES.get(self.device.type, SCORES["cpu"]),
                                precision=DTYPES[self.plan.precision], average=self.average is not None)
 
     def peak_memory(self) -> int:
         return torch.cuda.max_memory_allocated(self.device) if self.device.type == "cuda" else peak_memory()
+
+
+def _tensors(arrays: dict[str, np.ndarray]) -> dict[str, Tensor]:
+    return {name: torch.from_numpy(array) for name, array in arrays.items()}

@@ -1,4 +1,4 @@
-"""A model's weights by name, tied ones once, and the state of its optimizer: what checkpoints and runs hold."""
+"""A network's weights by name, shared ones once, and the state of its optimizer: what checkpoints and runs hold."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.errors import StorageError
-from chainrule.storage.tensors import open_tensors, save_tensors
 
 
 def weights(model: nn.Module) -> dict[str, Tensor]:
-    """The state dictionary; of tied parameters only the first name."""
+    """The state dictionary; of shared parameters only the first name."""
     once = {name for name, _ in model.named_parameters()}
     twice = {name for name, _ in model.named_parameters(remove_duplicate=False)} - once
     return {name: tensor.detach() for name, tensor in model.state_dict().items() if name not in twice}
 
 
-def put(model: nn.Module, found: Mapping[str, Tensor], source: str | Path) -> None:
+def put(model: nn.Module, found: Mapping[str, np.ndarray], source: str | Path) -> None:
     """Copies weights into a model; a name or shape that does not fit is an error that says which."""
     own = weights(model)
     odd = sorted(own.keys() ^ found.keys())
@@ -32,17 +31,7 @@ def put(model: nn.Module, found: Mapping[str, Tensor], source: str | Path) -> No
             if tensor.shape != found[name].shape:
                 raise StorageError(f"{source}: {name!r} is {tuple(found[name].shape)}, expected {tuple(tensor.shape)}; "
                                    "the weights belong to another model.")
-            tensor.copy_(found[name])
-
-
-def save(path: Path, tensors: Mapping[str, Tensor]) -> None:
-    """Writes tensors of any device in the safetensors format."""
-    save_tensors(path, {name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()})
-
-
-def read(path: Path) -> dict[str, Tensor]:
-    """The tensors of a file, copied into memory."""
-    return {name: torch.from_numpy(np.array(array)) for name, array in open_tensors(path).items()}
+            tensor.copy_(torch.from_numpy(found[name]))
 
 
 def optimizer_state(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:

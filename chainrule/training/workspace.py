@@ -12,10 +12,10 @@ from typing import Any
 
 from chainrule.errors import StorageError, UsageError
 from chainrule.storage import open_run, write_run
+from chainrule.training.callbacks import Say
 from chainrule.training.plan import BOOKKEEPING
 
 IDENTITY, METRICS, TIMINGS = "identity.json", "metrics.jsonl", "timings.jsonl"
-Say = Callable[[str], None]
 
 
 class Workspace:
@@ -55,7 +55,7 @@ class Workspace:
             try:
                 return open_run(path).path
             except StorageError as error:
-                self.say(f"a damaged checkpoint is left out: {error}")
+                self.say(f"a damaged checkpoint is skipped: {error}")
                 shutil.rmtree(path, ignore_errors=True)
         return None
 
@@ -85,9 +85,10 @@ class Workspace:
         if old is not None and changes and self.checkpoints():
             if not self.force:
                 raise UsageError("\n".join([
-                    f"{self.path}: holds an unfinished training{_at(self.checkpoints())} that was started otherwise:",
-                    *changes, "Give the same command to go on with it, or --force to start anew."]))
-            self.say(f"starting anew, since this changed: {'; '.join(changes)}.")
+                    f"{self.path}: holds an unfinished training{_at(self.checkpoints())} that was started with "
+                    "different settings:",
+                    *changes, "Give the same command to continue it, or --force to start over."]))
+            self.say(f"starting over, since this changed: {'; '.join(changes)}.")
         if changes:
             self.clear()
         if old != self.identity:

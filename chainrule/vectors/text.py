@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from chainrule.errors import DataError
+from chainrule.protocols import Tokenizer
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.encoded import encode, fit_and_encode
 from chainrule.text.options import TextOptions
-from chainrule.text.tokenizer import Tokenizer, Trainer
+from chainrule.text.tokenizer import Trainer
 from chainrule.text.tokenizers.words import WordTokenizer
 
 UNIT_ENDS, LEFT_OUT = -2, -1  # rows of ids that are no words

@@ -10,6 +10,7 @@ from chainrule.counting.shards import part_numbers, save_counts
 from chainrule.errors import UsageError
 from chainrule.families.ngram import counted
 from chainrule.jobs import existing_parent
+from chainrule.protocols import Tokenizer
 from chainrule.recipe.recipe import load_recipe
 from chainrule.recipe.registry import build
 from chainrule.runs import RECIPE, REPORT, TOKENIZER
@@ -31,7 +32,7 @@ def count(data: str, out: Path, *, part: str = "1/1", recipe: str = "ngram", ove
         raise UsageError(f"{recipe} is a {resolved.family} recipe; only ngram recipes are counted.")
     corpus = open_corpus(data, resolved.text)
     if tokenizer is not None:
-        known = load_tokenizer(tokenizer)
+        known: Tokenizer = load_tokenizer(tokenizer)
         selected = part_of(corpus, *part_numbers(part), unit_of(resolved.text, keeps_space=known.keeps_space))
         encoded = encode(selected, known, resolved.text)
     else:

@@ -4,51 +4,51 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from chainrule.errors import UsageError
+from chainrule.evaluation.options import Measuring
 from chainrule.jobs import Job, Trained, existing_parent
+from chainrule.recipe.recipe import Recipe, load_recipe
+from chainrule.recipe.registry import build, find
+from chainrule.runs import LoadedRun, save_run
+from chainrule.storage import check_target
+from chainrule.storage.environment import peak_memory
 
 if TYPE_CHECKING:
-    from chainrule.recipe.recipe import Recipe
     from chainrule.text.corpora import Corpus
 
 
-def train(recipe: str | Path, data: str | Path | Sequence[str | Path], out: str | Path, *,
-          valid: str | Path | Sequence[str | Path] | None = None, overrides: Sequence[str] = (),
-          force: bool = False, show: Callable[[Mapping[str, Any]], None] | None = None) -> dict[str, Any]:
+def train(recipe: str | Path | Recipe, data: Any, out: str | Path, *, valid: Any = None, overrides: Sequence[str] = (),
+          force: bool = False, show: Callable[[Mapping[str, Any]], None] | None = None, measure: bool = True
+          ) -> dict[str, Any]:
     """Makes a run folder from a recipe and a text; returns its report.
 
-    `overrides` are `path=value` as on the command line, e.g. `["model.order=3", "tokenizer.name=bytes"]`.
+    `overrides` are `path=value` as on the command line, e.g. `["model.order=3", "tokenizer.name=bytes"]`. `data` and
+    `valid` are paths, globs, folders or built-in corpora. With `measure=False` the finished model is not measured on
+    the validation text.
     """
-    from chainrule.recipe.recipe import load_recipe
-
-    resolved = load_recipe(recipe, [overrides] if isinstance(overrides, str) else overrides)
-    return train_recipe(resolved, data, out, valid=valid, force=force, show=show)
-
-
-def train_recipe(recipe: Recipe, data: str | Path | Sequence[str | Path], out: str | Path, *,
-                 valid: str | Path | Sequence[str | Path] | None = None, force: bool = False,
-                 show: Callable[[Mapping[str, Any]], None] | None = None) -> dict[str, Any]:
-    """The same from a resolved recipe."""
-    from chainrule.recipe.registry import find
-    from chainrule.storage import check_target
-
-    family: Any = find("families", recipe.family)
-    getattr(family, "ready", lambda: None)()
+    words = [overrides] if isinstance(overrides, str) else overrides
+    resolved = recipe if isinstance(recipe, Recipe) else load_recipe(recipe, words)
+    family: Any = find("families", resolved.family)
+    family.ready()
     check_target(out, replace=force)
-    job = replace(_job(recipe, data, valid, Path(out)), out=Path(out), force=force, show=show)
-    return finish(job, family.train(job), out, force=force)
+    corpus, held_out = _texts(resolved, data, valid)
+    job = Job(resolved, corpus, held_out, existing_parent(Path(out)), out=Path(out), force=force, show=show)
+    return finish(job, family.train(job), out, force=force, measure=measure)
 
 
-def finish(job: Job, trained: Trained, out: str | Path, *, force: bool) -> dict[str, Any]:
-    """Validates and saves what a family has trained; returns the report."""
-    from chainrule.runs import save_run
-
+def finish(job: Job, trained: Trained, out: str | Path, *, force: bool, measure: bool = True) -> dict[str, Any]:
+    """Measures and saves what a family has trained; returns the report."""
+    data = {"train": job.corpus and job.corpus.fingerprint()[:16], "valid": job.valid and job.valid.fingerprint()[:16]}
     report = {"family": job.recipe.family, **trained.report}
-    if job.valid is not None and "valid" not in report:  # a family may have measured in its own way
-        report["valid"] = _validated(job, trained)
+    if not trained.leads:
+        return report
+    if measure and job.valid is not None and "valid" not in report:  # a family may have measured in its own way
+        report["valid"] = _measured(job, trained)
+    report.setdefault("peak_memory", peak_memory())
+    report["data"] = {name: digest for name, digest in data.items() if digest}
     report["seconds"] = {step: round(s, 3) for step, s in job.seconds.items()}
     report["seconds"]["total"] = round(time.perf_counter() - job.began, 3)
     save_run(out, trained.write, recipe=trained.recipe or job.recipe, tokenizer=trained.tokenizer, report=report,
@@ -57,28 +57,25 @@ def finish(job: Job, trained: Trained, out: str | Path, *, force: bool) -> dict[
     return report
 
 
-def _job(recipe: Recipe, data: Any, valid: Any, out: Path) -> Job:
-    from chainrule.errors import UsageError
-    from chainrule.text.corpora import open_corpus
+def _texts(recipe: Recipe, data: Any, valid: Any) -> tuple[Corpus, Corpus | None]:
+    """What is trained on and what is validated on."""
+    from chainrule.text.corpora import Corpus, open_corpus
 
-    corpus: Corpus = open_corpus(data, recipe.text)
-    if valid is not None and recipe.split.valid:
+    corpus = open_corpus(data, recipe.text)
+    if valid is not None and recipe.split.valid and not isinstance(valid, Corpus):
         raise UsageError("--valid gives the validation text, so split.valid must be 0. Give one of the two.")
-    held_out: Corpus | None = None if valid is None else open_corpus(valid, recipe.text)
-    if recipe.split.valid:
-        from chainrule.text.split import split
+    if valid is not None:
+        return corpus, open_corpus(valid, recipe.text)
+    if not recipe.split.valid or isinstance(data, Corpus):  # a corpus was split before
+        return corpus, None
+    from chainrule.text.split import split
 
-        corpus, held_out = split(corpus, recipe.split.valid, recipe.split.seed)
-    return Job(recipe, corpus, held_out, existing_parent(out))
+    return split(corpus, recipe.split.valid, recipe.split.seed)
 
 
-def _validated(job: Job, trained: Trained) -> dict[str, Any]:
-    from chainrule.evaluation.evaluate import evaluate
-    from chainrule.text.encoded import encode
-    from chainrule.text.units import unit_of
-
-    assert job.valid is not None
+def _measured(job: Job, trained: Trained) -> dict[str, Any]:
+    """The validation text by the measures of the task."""
+    recipe = trained.recipe or job.recipe
+    run = LoadedRun(Path(), recipe, trained.tokenizer, trained.model, trained.report)
     with job.timed("validating"):
-        text = (trained.recipe or job.recipe).text
-        unit = unit_of(text, keeps_space=trained.tokenizer.keeps_space)
-        return evaluate(trained.model, trained.tokenizer, encode(job.valid, trained.tokenizer, text), unit=unit)
+        return build("tasks", recipe.task).evaluate(run, job.valid, Measuring(characters=False))

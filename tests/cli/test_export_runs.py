@@ -81,7 +81,7 @@ def losses(folder, name):
 
 
 def test_the_recipe_of_the_exported_run_makes_it_again(folder, export):
-    name = trained(folder, "engine-transformer", "model.dropout=0", "training.precision=float64")
+    name = trained(folder, "engine-transformer", "model.dropout.rate=0", "training.precision=float64")
     export(name, "--to", "neural", "twin")
     train(folder / "twin" / "recipe.yaml", folder / "text.txt", folder / "again")
     assert len(losses(folder, name)) == 4
@@ -92,7 +92,7 @@ def test_the_recipe_of_the_exported_run_makes_it_again(folder, export):
 @pytest.mark.slow
 def test_a_hundred_steps_of_the_shipped_recipe_are_those_of_torch(folder, export):
     train("engine-transformer", "pydoc", folder / "et", overrides=[
-        "model.dropout=0", "training.precision=float64", "training.budget.steps=100", "training.log_every=1"])
+        "model.dropout.rate=0", "training.precision=float64", "training.budget.steps=100", "training.log_every=1"])
     export("et", "--to", "neural", "nt")
     train(folder / "nt" / "recipe.yaml", "pydoc", folder / "tt")
     assert len(losses(folder, "et")) == 100
@@ -103,7 +103,7 @@ def test_a_hundred_steps_of_the_shipped_recipe_are_those_of_torch(folder, export
     ("engine-rnn", [], "engine", "of the family engine, expected neural"),
     ("transformer", [], "neural", "of the family neural, expected engine"),
     ("transformer", ["model.f=geglu"], "engine", "model.f = 'geglu', expected mlp or swiglu. The engine has no other"),
-    ("gated-conv", [], "engine", "The engine has no part for 'c'"),
+    ("gated-conv", [], "engine", "model.c = 'gated_convolution', expected attention or elman or gru"),
 ])
 def test_what_has_no_counterpart_is_told_and_nothing_is_written(recipe, changes, to, said, folder, export):
     name = trained(folder, recipe, *changes)

@@ -9,7 +9,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from chainrule.generation.decode import Marks, decode  # noqa: E402
+from chainrule.generation.decoder import decode  # noqa: E402
+from chainrule.generation.rows import Marks  # noqa: E402
 from chainrule.models import writing  # noqa: E402
 from chainrule.models.engine_language import EngineLanguageModel  # noqa: E402
 from chainrule.models.language import NeuralLanguageModel  # noqa: E402

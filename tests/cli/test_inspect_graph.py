@@ -35,7 +35,7 @@ def test_a_graph_is_a_table_json_and_a_picture(inspect, tmp_path):
 
 
 def test_a_recipe_has_a_graph_too(inspect):
-    words = ["engine-transformer", "model.pattern=sf", "model.width=8", "model.heads=2", "--graph", "--json"]
+    words = ["engine-transformer", "model.pattern=sf", "model.width=8", "model.s.heads=2", "--graph", "--json"]
     found = json.loads(inspect(*words).out)
     labels = [node["label"] for node in found["nodes"]]
     assert {"embedding.weight", "sublayers.0.body.inward.weight", "SelfAttention", "SoftmaxCrossEntropy"} <= set(labels)

@@ -146,7 +146,7 @@ def test_a_stopped_training_goes_on_and_ends_byte_equal(folder, recipe, numbers)
         assert code == codes[number] and "Traceback" not in said
         assert not (folder / f"{recipe}-cut").exists() and (folder / f".{recipe}-cut.training").is_dir()
         if number != signal.SIGKILL:
-            assert "; the same command goes on from there." in said
+            assert "; the same command continues from there." in said
     last = run(folder, *cut).stderr
     assert "chainrule: resuming at step " in last
     for name in SAME:
@@ -160,13 +160,13 @@ def test_resuming_with_another_recipe_or_text_is_refused_and_the_difference_show
     refused = run(folder, *args, "training.batch=5", "seed=7", code=2).stderr
     assert "other.training: holds an unfinished training (at step " in refused
     assert "chainrule: seed: 0 → 7\nchainrule: training.batch: 4 → 5\n" in refused
-    assert "Give the same command to go on with it, or --force to start anew." in refused
+    assert "Give the same command to continue it, or --force to start over." in refused
     (folder / "more.txt").write_text((folder / "text.txt").read_text(encoding="utf-8") + "dog\n", encoding="utf-8")
     changed = [folder / "more.txt" if each == folder / "text.txt" else each for each in args]
     refused = run(folder, *changed, code=2).stderr
     assert "chainrule: data: " in refused and "chainrule: valid data: " in refused
     anew = run(folder, *args, "training.budget.steps=3", "--force").stderr
-    assert "starting anew, since this changed: training.budget.steps: 100000 → 3." in anew
+    assert "starting over, since this changed: training.budget.steps: 100000 → 3." in anew
 
 
 def test_shorter_contexts_of_a_neural_model_are_refused_with_what_to_try(trained, folder, capsys):
@@ -208,8 +208,9 @@ def test_one_budget_takes_the_place_of_another(folder, capsys):
     (["model.f=mlp", "model.f.activation=relux"], "chainrule: model.f.activation = 'relux', expected an activation."),
     (["training.optimizer.rate=0.0"], "chainrule: training.optimizer.rate = 0.0, expected more than 0.\n"),
     (["training.schedule.warmup=2.0"], "chainrule: training.schedule.warmup = 2.0, expected a share, from 0 to 1.\n"),
-    (["model.pattern=q"], "model.pattern = 'q', expected letters"),
+    (["model.pattern=q"], "model.pattern = 'q', expected a part for each letter; 'q' has none. Say which: model"),
     (["training.reading=contiguous"], "training.reading = 'contiguous', expected 'windows' for attention"),
+    (["training.initial=engine", "model.pattern=cf"], "The engine has no other part."),
     (["training.precision=float8"], "training.precision = 'float8', expected 'float32', 'float64', 'bfloat16'"),
 ])
 def test_a_mistake_in_the_recipe_is_one_clear_line(folder, more, words, capsys):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainrule.arrays import sender, to_numpy
+from chainrule.arrays import to_numpy
 from chainrule.jobs import Job
 from chainrule.protocols import LanguageModel
 from chainrule.recipe.recipe import described, load_recipe
@@ -39,12 +39,17 @@ VARIANTS = {  # recipe and options; {other} is the folder of another variant
     "back-off": ("ngram", ["model.smoothing=good_turing", "model.order=3"]),
     "transformer": ("transformer", [*SMALL, "model.s.heads=2"]),
     "lstm": ("lstm", SMALL),
+    "sliding window": ("transformer", [*SMALL, "model.s.heads=2", "model.s.attend=sliding_window",
+                                       "model.s.attend.window=3"]),
+    "adaptive softmax": ("lstm", [*SMALL, "model.head=adaptive"]),
+    "experts": ("transformer", [*SMALL, "model.s.heads=2", "model.f=mixture_of_experts", "model.f.experts=3"]),
+    "shared weights": ("transformer", [*SMALL, "model.s.heads=2", "model.pattern=[sf]*3"]),
     "hybrid": ("transformer", [*SMALL, "model.pattern=(rsf)*2", "model.s.heads=2"]),
     "engine-mlp": ("engine-mlp", SMALL),
     "engine-nnlm": ("engine-nnlm", [*SMALL, "model.wiring=residual"]),
     "engine-rnn": ("engine-rnn", SMALL),
     "engine-lstm": ("engine-lstm", SMALL),
-    "engine-transformer": ("engine-transformer", [*SMALL, "model.heads=2"]),
+    "engine-transformer": ("engine-transformer", [*SMALL, "model.s.heads=2"]),
     "mixture": ("mixture", ["model.members=[{words},{order 1},{pruned}]"]),
 }
 COVERED = {load_recipe(recipe).family for recipe, _ in VARIANTS.values()}
@@ -78,7 +83,7 @@ class Subject:
         """The state of a batch of one row a text, all of the same length."""
         state = self.model.start(len(rows))
         for column in np.array(rows).T:
-            state = self.model.advance(state, sender(self.model)(column))
+            state = self.model.advance(state, column)
         return state
 
 
@@ -96,8 +101,7 @@ def made(tmp_path_factory):
             options = [option.replace(f"{{{other}}}", str(make(other).run.path)) for option in options]
         recipe = load_recipe(recipe_name, options)
         job = Job(recipe, open_corpus(folder / "text.txt", recipe.text), None, folder)
-        family: Any = find("families", recipe.family)
-        trained = family.train(job)
+        trained = find("families", recipe.family).train(job)
         finish(job, trained, folder / name, force=False)
         subjects[name] = Subject(name, trained.model, load(folder / name))
         return subjects[name]
@@ -114,15 +118,15 @@ def log_probs(model, state):
 
 
 def scores(model, ids):
-    return to_numpy(model.score(sender(model)(np.asarray(ids))))
+    return to_numpy(model.score(np.asarray(ids)))
 
 
 def stepped(model, row):
     """ln p of each token from the whole distribution, before the token is read."""
-    give, state, found = sender(model), model.start(1), []
+    state, found = model.start(1), []
     for id in row:
         found.append(log_probs(model, state)[0, id])
-        state = model.advance(state, give(np.array([id])))
+        state = model.advance(state, np.array([id]))
     return np.array(found)
 
 
@@ -179,7 +183,7 @@ def test_probabilities_sum_to_one_and_the_start_mark_has_none(subject, numbers):
 @quick
 @given(numbers=st.lists(numbers, min_size=1, max_size=8), next=numbers)
 def test_looking_never_changes_the_state(subject, numbers, next):
-    row, id = subject.row(numbers), sender(subject.model)(subject.row([next]))
+    row, id = subject.row(numbers), subject.row([next])
     seen, unseen = subject.states([row]), subject.states([row])
     first = log_probs(subject.model, seen)
     np.testing.assert_array_equal(log_probs(subject.model, seen), first)
@@ -190,16 +194,26 @@ def test_looking_never_changes_the_state(subject, numbers, next):
 @quick
 @given(texts=st.lists(st.lists(numbers, min_size=4, max_size=4), min_size=3, max_size=3), next=numbers)
 def test_picked_rows_are_independent_copies(subject, texts, next):
-    model, give = subject.model, sender(subject.model)
+    model = subject.model
     rows = [subject.row(text) for text in texts]
     state, order = subject.states(rows), [2, 0, 2, 1]
     whole = log_probs(model, state)
-    copies, again = model.pick(state, give(np.array(order))), model.pick(state, give(np.array(order)))
+    copies, again = model.pick(state, np.array(order)), model.pick(state, np.array(order))
     np.testing.assert_allclose(log_probs(model, copies), whole[order], rtol=1e-6)
-    model.advance(copies, give(subject.row([next, next + 1, next + 2, next + 3])))
+    model.advance(copies, subject.row([next, next + 1, next + 2, next + 3]))
     np.testing.assert_array_equal(log_probs(model, state), whole)
-    model.advance(state, give(subject.row([next] * 3)))
+    model.advance(state, subject.row([next] * 3))
     np.testing.assert_allclose(log_probs(model, again), whole[order], rtol=1e-6)
+
+
+@quick
+@given(texts=lines, next=numbers)
+def test_rows_that_join_go_on_as_if_alone(subject, texts, next):
+    model, rows = subject.model, [subject.row(text) for text in texts]
+    states = [subject.states([row]) for row in rows]
+    expected = [log_probs(model, model.advance(subject.states([row]), subject.row([next]))) for row in rows]
+    state = model.advance(model.join(states), subject.row([next] * len(rows)))
+    np.testing.assert_allclose(log_probs(model, state), np.concatenate(expected), rtol=1e-5, atol=1e-5)
 
 
 def test_a_saved_model_is_the_trained_one(subject):

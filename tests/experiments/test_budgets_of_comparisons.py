@@ -3,7 +3,10 @@
 import pytest
 
 from chainrule.errors import UsageError
-from chainrule.experiments.budget import Budget, parse_budget, parse_size
+from chainrule.experiments.budget import parse_budget, parse_size
+from chainrule.experiments.contestants import contestants
+from chainrule.experiments.terms import Terms, shared_changes
+from chainrule.training.plan import Budget
 
 
 @pytest.mark.parametrize(("text", "kind", "amount"), [
@@ -11,7 +14,8 @@ from chainrule.experiments.budget import Budget, parse_budget, parse_size
     ("20Mtok", "tokens", 20e6), ("500ktok", "tokens", 5e5), ("1000 tokens", "tokens", 1000), ("3Gtok", "tokens", 3e9),
     ("1e15flop", "flops", 1e15), ("2.5Pflops", "flops", 2.5e15), ("1_000flop", "flops", 1000)])
 def test_a_budget_is_read(text, kind, amount):
-    assert parse_budget(text) == Budget(kind, amount)
+    found = parse_budget(text)
+    assert found == Budget(**{kind: amount}) and (found.kind, found.amount) == (kind, amount)
 
 
 @pytest.mark.parametrize("text", ["", "5", "m", "5x", "-3s", "0s", "1e999s", "Mtok", "5 m 3 s", "20mtok"])
@@ -21,9 +25,12 @@ def test_what_is_no_budget_is_refused_with_an_example(text):
 
 
 def test_a_budget_is_a_change_to_a_recipe_and_a_phrase():
-    assert Budget("flops", 1e15).override() == "training.budget.flops=1000000000000000.0"
-    assert str(Budget("tokens", 20e6)) == "2e+07 tokens" or str(Budget("tokens", 20e6)) == "20,000,000 tokens"
-    assert str(Budget("seconds", 90)) == "90 seconds"
+    stepwise, = contestants(["lstm"], [], own_tokenizers=True)
+    changes = shared_changes(stepwise, Terms(), Budget(flops=1e15), None)
+    assert "training.budget.flops=1000000000000000.0" in changes
+    assert stepwise.resolved(changes).recipe.training.budget.flops == 1e15
+    assert str(Budget(tokens=20e6)) == "2e+07 tokens" or str(Budget(tokens=20e6)) == "20,000,000 tokens"
+    assert str(Budget(seconds=90)) == "90 seconds" and str(Budget(flops=1e15)).endswith(" FLOPs")
 
 
 def test_sizes():

@@ -145,7 +145,7 @@ def test_the_same_seeds_give_the_same_report_apart_from_times(compared, corpus, 
 
 def test_another_comparison_in_the_same_place_is_refused_unless_forced(compared, corpus):
     words, out, _ = compared
-    with pytest.raises(UsageError, match=r"(?s)holds another comparison:.*budget.amount: 3000.0 → 9.0.*--force"):
+    with pytest.raises(UsageError, match=r"(?s)holds another comparison:.*budget.tokens: 3000.0 → None.*--force"):
         compare(words, corpus, out, budget="9s", terms=Terms(seeds=2))
     with pytest.raises(UsageError, match=r"another comparison:\nrecipes: .* → ngram\nGive the same command"):
         compare(["ngram"], corpus, out, budget="3ktok", terms=Terms(seeds=2))

@@ -8,12 +8,13 @@ import pytest
 from chainrule.experiments.compare import compare
 from chainrule.experiments.holdout import source, texts
 from chainrule.experiments.terms import Terms
-from chainrule.experiments.trial import _train, learns_from_validation
+from chainrule.experiments.trial import learns_from_validation, validation
 from chainrule.recipe.recipe import load_recipe
 from chainrule.recipe.registry import find, names
 from chainrule.runs import load
 from chainrule.text.corpora import open_corpus
 from chainrule.text.options import TextOptions
+from chainrule.verbs.train import train
 
 MARKER = "Zyxqvw jkxzq wqzyx vvkzq!\n"
 
@@ -51,8 +52,10 @@ def test_nothing_of_a_sentence_in_the_held_out_text_is_in_the_models(corpus, mar
         strict=True) if one["kind"] == "model")
 
 
-def trained_bytes(recipe, train, held_out, out):
-    _train({"recipe": recipe.model_dump(mode="json"), "identity": "test"}, train, held_out, out)
+def trained_bytes(recipe, text, held_out, out):
+    """As a trial trains it."""
+    corpus, valid = validation(recipe, text, held_out)
+    train(recipe, corpus, out, valid=valid, measure=False)
     return (out / "model.safetensors").read_bytes()
 
 

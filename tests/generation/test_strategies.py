@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from toys import History, random_bigram
 
 from chainrule.errors import UsageError
-from chainrule.generation.decode import Marks, decode
-from chainrule.generation.draft import Draft
+from chainrule.generation.decoder import decode
+from chainrule.generation.rows import Marks
 from chainrule.generation.strategies.sample import Sample, invert
 from chainrule.recipe.registry import build, names
 
@@ -157,4 +157,4 @@ def test_a_row_draws_one_number_of_its_own_for_each_position():
     for row, position in [(0, 0), (3, 0), (3, 63), (3, 64), (7, 1000)]:
         key = np.array([5, row], dtype=np.uint64)
         expected = np.random.Generator(np.random.Philox(key=key, counter=position)).random()
-        assert strategy._uniform(Draft(row, 0, (9,) * (position + 2), 2)) == expected
+        assert strategy.draws(np.array([row]), np.array([[position]])).tolist() == [[expected]]

@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from chainrule.inspection.similarity import cosine, linear_cka, pairwise, states, unbiased_cka
-from chainrule.models.stack import Shape, Stack
+from chainrule.models.shape import Shape
+from chainrule.models.stack import Stack
 from chainrule.watching import watch
 
 MEASURES = (linear_cka, unbiased_cka)

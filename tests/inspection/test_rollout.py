@@ -6,7 +6,8 @@ import torch
 
 from chainrule.inspection.attention import Map, maps, shortened
 from chainrule.inspection.rollout import rollout
-from chainrule.models.stack import Shape, Stack
+from chainrule.models.shape import Shape
+from chainrule.models.stack import Stack
 from chainrule.watching import watch
 
 IDS = torch.arange(14).reshape(2, 7)
@@ -46,7 +47,7 @@ def test_without_layers_there_is_no_rollout():
 def test_maps_are_those_of_each_layer_and_nobody_looks_ahead(position):
     torch.manual_seed(0)
     attention = {"name": "attention", "heads": 3}
-    stack = Stack(Shape(pattern="(sf)*2", width=12, context=9, s=attention, position=position), 17)
+    stack = Stack(Shape(pattern="(sf)*2", width=12, context=9, parts={"s": attention}, position=position), 17)
     with watch() as seen:
         stack(IDS)
     found = maps(seen)

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from chainrule.models.stack import Shape, Stack
+from chainrule.models.shape import Shape
+from chainrule.models.stack import Stack
 from chainrule.recipe.registry import names
 from chainrule.watching import watch
 
@@ -12,15 +13,15 @@ SHOWN = {"attention": "attention", "lstm": "forget_gate", "lstm_linear_output": 
          "elman": "hidden"}
 
 
-def made(pattern, **parts):
+def made(pattern, **shape):
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    return Stack(Shape(pattern=pattern, width=12, context=9, **parts), 17)
+    return Stack(Shape(pattern=pattern, width=12, context=9, **shape), 17)
 
 
 def test_what_is_noted_is_told_apart_by_layer():
     with watch() as seen:
-        made("rsf", s={"name": "attention", "heads": 3})(IDS)
+        made("rsf", parts={"s": {"name": "attention", "heads": 3}})(IDS)
     assert {"sublayers.0/forget_gate", "sublayers.0/hidden", "sublayers.1/attention", "sublayers.2/output"} <= set(seen)
     assert seen["sublayers.1/attention"][0].shape == (2, 3, 7, 7)
     assert all(len(values) == 1 for values in seen.values())
@@ -28,8 +29,7 @@ def test_what_is_noted_is_told_apart_by_layer():
 
 @pytest.mark.parametrize("name", sorted({*names("parts/mixers")} - {"cross_attention"}))  # that one needs a source
 def test_every_layer_shows_its_output(name):
-    letter = {"attention": "s", "window": "w", "gated_convolution": "c"}.get(name, "r")
-    stack = made(f"({letter}f)*2", **{letter: name})
+    stack = made("(mf)*2", parts={"m": name})
     with watch() as seen:
         whole, _ = stack(IDS)
     for n in range(4):

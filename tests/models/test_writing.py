@@ -5,25 +5,32 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from chainrule.generation.decode import Marks, decode  # noqa: E402
+from chainrule.generation.decoder import decode  # noqa: E402
+from chainrule.generation.rows import Marks  # noqa: E402
 from chainrule.models import writing  # noqa: E402
 from chainrule.models.engine_language import EngineLanguageModel  # noqa: E402
 from chainrule.models.language import NeuralLanguageModel  # noqa: E402
-from chainrule.models.stack import Shape, Stack  # noqa: E402
+from chainrule.models.shape import Shape  # noqa: E402
+from chainrule.models.stack import Stack  # noqa: E402
 from chainrule.recipe.registry import build  # noqa: E402
 
 SHAPES = {
     "transformer": {"pattern": "(sf)*2"},
-    "gpt": {"pattern": "(sf)*2", "s": {"name": "attention", "heads": 2, "bias": True}, "norm": "layer",
-            "f": {"name": "mlp", "activation": "gelu"}, "position": "learned"},
-    "elman": {"pattern": "rr", "r": "elman", "position": "none"},
-    "lstm": {"pattern": "rr", "r": "lstm", "position": "none"},
-    "nnlm": {"pattern": "wf", "f": {"name": "mlp", "activation": "tanh"}, "position": "none", "head": "untied"},
+    "gpt": {"pattern": "(sf)*2", "norm": "layer", "position": "learned", "parts": {
+        "s": {"name": "attention", "heads": 2, "bias": True}, "f": {"name": "mlp", "activation": "gelu"}}},
+    "elman": {"pattern": "rr", "parts": {"r": "elman"}, "position": "none"},
+    "lstm": {"pattern": "rr", "parts": {"r": "lstm"}, "position": "none"},
+    "nnlm": {"pattern": "wf", "parts": {"f": {"name": "mlp", "activation": "tanh"}}, "position": "none",
+             "head": "untied"},
+    "shared": {"pattern": "[sf]*2"},
 }
 LACKING = {
     "a convolution": {"pattern": "cf"},
     "post-norm": {"wiring": "post_norm"},
-    "grouped queries": {"s": {"name": "attention", "heads": 4, "groups": 2}},
+    "grouped queries": {"parts": {"s": {"name": "attention", "heads": 4, "groups": 2}}},
+    "a sliding window": {"parts": {"s": "sliding_window"}},
+    "experts": {"parts": {"f": "mixture_of_experts"}},
+    "an adaptive softmax": {"head": "adaptive"},
 }
 
 
@@ -68,7 +75,7 @@ def test_the_twin_has_the_numbers_of_its_model():
     of.stack.double()
     twin, ids = of.to_write(), np.array([[3, 4, 5]])
     assert twin.score(ids).dtype == np.float64
-    np.testing.assert_allclose(twin.score(ids), of.score(torch.from_numpy(ids)).numpy(), atol=1e-12)
+    np.testing.assert_allclose(twin.score(ids), of.score(ids).numpy(), atol=1e-12)
 
 
 def test_a_model_that_learns_on_has_a_new_twin():
@@ -78,4 +85,18 @@ def test_a_model_that_learns_on_has_a_new_twin():
         of.stack.embedding.weight[4] += 1
     after = of.to_write().score(ids)
     assert not np.allclose(before, after, atol=1e-3)
-    np.testing.assert_allclose(after, of.score(torch.from_numpy(ids)).numpy(), atol=1e-5)
+    np.testing.assert_allclose(after, of.score(ids).numpy(), atol=1e-5)
+
+
+def test_a_writer_is_made_of_a_shape_and_weights_without_the_model():
+    of, ids = model(**SHAPES["gpt"]), np.array([[3, 4, 5]])
+    weights = {name: each.detach().numpy() for name, each in of.stack.named_parameters()}
+    np.testing.assert_allclose(writing.engine_writer(of.stack.shape, weights, 0).score(ids), of.score(ids).numpy(),
+                               atol=1e-5)
+
+
+def test_weights_of_another_model_make_no_writer():
+    of, other = model(**SHAPES["gpt"]), model(**SHAPES["lstm"])
+    weights = {name: each.detach().numpy() for name, each in other.stack.named_parameters()}
+    assert writing.engine_writer(of.stack.shape, weights, 0) is None
+    assert writing.engine_writer(of.stack.shape, {}, 0) is None

@@ -1,19 +1,20 @@
-"""A mixer that is added as one file is found, usable from a shape, and keeps the contract of mixers."""
+"""A mixer that is one file outside the package is found, usable from a shape, and keeps the contract of mixers."""
 
-import importlib
-import importlib.util
-import sys
-from pathlib import Path
-
+import plugins
 import pytest
 import torch
 
+from chainrule.contracts import contract
+from chainrule.errors import ChainruleError
+from chainrule.models.cost.counting import counted
 from chainrule.models.language import NeuralLanguageModel
-from chainrule.models.stack import Shape, Stack
+from chainrule.models.shape import Shape
+from chainrule.models.stack import Stack
+from chainrule.parts.place import Place
 from chainrule.recipe.registry import build, names, summary
 
 torch.set_num_threads(1)
-TESTS = Path(__file__).parents[1]
+SHAPE = Shape(pattern="(rsf)*2", width=16, context=8, parts={"r": {"name": "running_mean", "bias": False}})
 SOURCE = '''
 """A running mean: the whole past, all of it alike."""
 
@@ -23,73 +24,84 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.parts.linear import Linear
-from chainrule.parts.state import Reading
+from chainrule.parts.place import Place
+from chainrule.parts.reading import Reading
 from chainrule.recipe.registry import part
 from chainrule.watching import note
 
 
 @dataclass(frozen=True)
 class Sum:
-    total: Tensor
-    count: int
+    total: Tensor  # (B, D)
+    count: Tensor  # (B,)
 
 
 @part
 class RunningMean(nn.Module):
-    """y_t = W (x_1 + … + x_t) / t; a reader of both sides takes the mean of the row."""
+    """The whole past, all of it alike.
 
-    def __init__(self, width: int, depth: int, *, bias: bool = True):
+    y_t = W (x_1 + … + x_t) / t; a reader of both sides takes the mean of the row.
+    """
+
+    def __init__(self, place: Place, *, bias: bool = True):
         super().__init__()
-        self.outward = Linear(width, width, bias=bias, depth=depth)
+        self.outward = Linear(place.width, place.width, bias=bias, depth=place.depth)
 
     def start(self, batch: int, room: int, like: Tensor) -> Sum:
-        return Sum(like.new_zeros(batch, self.outward.in_features), 0)
+        none = torch.zeros(batch, dtype=torch.long, device=like.device)
+        return Sum(like.new_zeros(batch, self.outward.in_features), none)
 
     def forward(self, x: Tensor, state: Sum | None, reading: Reading) -> tuple[Tensor, Sum]:
         before = self.start(len(x), 0, x) if state is None else state
+        count_BT = before.count[:, None] + torch.arange(1, 1 + x.shape[1], device=x.device)
+        total_BTD = before.total[:, None] + x.cumsum(1)
         if not reading.causal:
             real = reading.real(x.shape[1])
             real = torch.ones_like(x[..., 0], dtype=torch.bool) if real is None else real
-            total = (x * real[..., None]).sum(1, keepdim=True).expand_as(x)
-            mean = total / real.sum(1)[:, None, None].clamp(min=1)
-        else:
-            total = before.total[:, None] + x.cumsum(1)
-            mean = total / torch.arange(1 + before.count, 1 + before.count + x.shape[1], device=x.device)[:, None]
-        mean = mean.to(x.dtype)
+            total_BTD = (x * real[..., None]).sum(1, keepdim=True).expand_as(x)
+            count_BT = real.sum(1, keepdim=True).clamp(min=1)
+        mean = (total_BTD / count_BT[..., None]).to(x.dtype)
         note("mean", mean)
-        return self.outward(mean), Sum(total[:, -1].to(x.dtype), before.count + x.shape[1])
+        return self.outward(mean), Sum(total_BTD[:, -1].to(x.dtype), before.count + x.shape[1])
 '''
+ONE_COUNT = (SOURCE.replace("    count: Tensor  # (B,)\n", "    count: int\n")
+             .replace("self.outward.in_features), none)", "self.outward.in_features), 0)")
+             .replace("before.count[:, None] + torch.arange(1, 1 + x.shape[1], device=x.device)",
+                      "before.count + torch.arange(1, 1 + x.shape[1], device=x.device)[None]"))
+LOOKING_AHEAD = SOURCE.replace("x.cumsum(1)", "x.flip(1).cumsum(1).flip(1)")
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _added(tmp_path):
-    (tmp_path / "running_mean.py").write_text(SOURCE, encoding="utf-8")
-    package = importlib.import_module("chainrule.parts.mixers")
-    package.__path__.append(str(tmp_path))
-    importlib.invalidate_caches()
-    yield
-    package.__path__.remove(str(tmp_path))
-    sys.modules.pop("chainrule.parts.mixers.running_mean", None)
+    with plugins.part(tmp_path, "mixers", "running_mean", SOURCE):
+        yield
 
 
-def contract():
-    """The contract's own tests, as they are now that there is a new file."""
-    spec = importlib.util.spec_from_file_location("parts_contract", TESTS / "contracts" / "test_parts_contract.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def problems():
+    """What the contract has against the mixer: the check's sentence, and what is wrong."""
+    found = contract.run("parts/mixers", "running_mean")
+    assert len(found) >= 15
+    return {each.check: each.problem for each in found if each.problem is not None}
 
 
+@pytest.mark.usefixtures("_added")
 def test_it_is_found_by_its_file():
     assert "running_mean" in names("parts/mixers")
-    assert summary("parts/mixers", "running_mean").startswith("y_t = W (x_1 + … + x_t) / t")
-    assert build("parts/mixers", {"name": "running_mean", "bias": False}, 4, 1).outward.bias is None
+    assert summary("parts/mixers", "running_mean") == "The whole past, all of it alike."
+    assert build("parts/mixers", {"name": "running_mean", "bias": False}, Place(4)).outward.bias is None
 
 
+def test_without_the_folder_it_is_unknown(tmp_path):
+    with plugins.part(tmp_path, "mixers", "running_mean", SOURCE):
+        Stack(SHAPE, 11)
+    with pytest.raises(ChainruleError, match="no mixer named 'running_mean'"):
+        Stack(SHAPE, 11)
+
+
+@pytest.mark.usefixtures("_added")
 def test_it_is_usable_from_a_shape():
     torch.manual_seed(0)
-    shape = Shape(pattern="(rsf)*2", width=16, context=8, r={"name": "running_mean", "bias": False})
-    model, ids = NeuralLanguageModel(Stack(shape, 11).eval(), 1), torch.randint(2, 11, (3, 19))
+    model, ids = NeuralLanguageModel(Stack(SHAPE, 11).eval(), 1), torch.randint(2, 11, (3, 19))
     state = model.start(3)
     scores = model.score(ids)
     for t, column in enumerate(ids.T):
@@ -97,29 +109,34 @@ def test_it_is_usable_from_a_shape():
         state = model.advance(state, column)
 
 
-def test_the_contract_finds_it_and_it_keeps_it():
-    checks = contract()
-    assert ("running_mean", "none") in checks.PAIRS
-    for dtype in checks.CLOSE:
-        checks.test_piece_by_piece_equals_all_at_once("running_mean", "none", [2, 3, 1, 5], dtype)
-    checks.test_rows_of_different_lengths_step_as_if_alone("running_mean", "none")
-    checks.test_picked_rows_are_independent_copies("running_mean", "none", [2, 0, 2, 1])
-    checks.test_a_later_input_never_changes_an_earlier_output("running_mean", "none")
-    for causal in (True, False):
-        checks.test_padding_never_changes_a_real_position("running_mean", "none", causal)
-        checks.test_an_empty_row_or_batch_does_no_harm("running_mean", "none", causal)
-        checks.test_watching_changes_nothing_and_shows_something("running_mean", "none", causal)
-        checks.test_gradients_reach_every_parameter_and_the_input("running_mean", "none", causal)
-    for dtype in (torch.bfloat16, torch.float64):
-        checks.test_a_mixer_keeps_the_kind_of_number("running_mean", "none", dtype)
-    checks.test_what_is_saved_is_what_is_loaded("mixers", "running_mean")
+@pytest.mark.usefixtures("_added")
+def test_any_letter_may_stand_for_it_and_its_cost_is_counted():
+    shape = Shape(pattern="Mf", width=16, context=8, parts={"M": "running_mean"})
+    assert shape.layer_names == ("0 running_mean", "1 swiglu")
+    [found] = [part for part in counted(shape, 11) if part.name == "running_mean"]
+    assert (found.kind, found.parameters, found.forward) == ("mixer", 16 * 16 + 16, 2 * 16 * 16)
+
+
+@pytest.mark.usefixtures("_added")
+def test_it_keeps_the_contract():
+    assert problems() == {}
+
+
+def test_a_number_for_all_rows_in_its_state_is_refused(tmp_path):
+    with plugins.part(tmp_path, "mixers", "running_mean", ONE_COUNT):
+        stack = Stack(SHAPE, 11)
+        said = "the state of running_mean has count = 0, expected only tensors whose first axis is the row"
+        with pytest.raises(ChainruleError, match=said):
+            stack.start(3, 4)
+        found = problems()
+        assert "the state of running_mean has count = 0" in found["Its state holds tensors alone, with the row as "
+                                                                  "their first axis"]
+        assert "Rows that have read differently much go on together as if each were alone" in found
 
 
 def test_the_contract_notices_a_mixer_that_looks_ahead(tmp_path):
-    broken = SOURCE.replace("x.cumsum(1)", "x.flip(1).cumsum(1).flip(1)")
-    (tmp_path / "running_mean.py").write_text(broken, encoding="utf-8")
-    checks = contract()
-    with pytest.raises(AssertionError):
-        checks.test_a_later_input_never_changes_an_earlier_output("running_mean", "none")
-    with pytest.raises(AssertionError):
-        checks.test_piece_by_piece_equals_all_at_once("running_mean", "none", [1] * 11, torch.float64)
+    with plugins.part(tmp_path, "mixers", "running_mean", LOOKING_AHEAD):
+        found = problems()
+        later = "Where it reads from left to right, a later input never changes an earlier output"
+        assert found[later].startswith("outputs before an input that changed at position 1")
+        assert found["Read piece by piece, it gives what it gives all at once"].startswith("in pieces of [1, 1, 1")

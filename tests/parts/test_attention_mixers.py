@@ -4,18 +4,24 @@ import pytest
 import torch
 
 from chainrule.errors import OptionError, UsageError
-from chainrule.parts.state import Reading
-from chainrule.recipe.registry import build
+from chainrule.parts.place import Place
+from chainrule.parts.reading import Reading
+from chainrule.recipe.registry import build, names
 from chainrule.watching import watch
 
 torch.set_num_threads(1)
 B, T, S, D, H, E = 2, 7, 5, 12, 3, 4
-NOWHERE = build("parts/positions", "none", D, H, 50)
+NOWHERE = build("parts/positions", "none", Place(D, heads=H, context=50))
 
 
 def made(name="attention", **options):
     torch.manual_seed(0)
-    return build("parts/mixers", {"name": name, "heads": H, **options}, D, 2).double().eval()
+    return build("parts/mixers", {"name": name, "heads": H, **options}, Place(D, 2)).double().eval()
+
+
+def whole(**told):
+    """A whole text, as a mixer is told of it."""
+    return Reading(position=NOWHERE, **told).from_start(T, torch.device("cpu"))
 
 
 def by_the_definition(q, k, v, sees):
@@ -32,7 +38,7 @@ def by_the_definition(q, k, v, sees):
 @pytest.mark.parametrize("groups", [3, 1])
 def test_attention_is_its_equation(causal, groups):
     mixer, x = made(groups=groups), torch.randn(B, T, D, dtype=torch.float64)
-    y = mixer(x, None, Reading(causal, position=NOWHERE))[0]
+    y = mixer(x, None, whole(causal=causal))[0]
     for row, found in zip(x, y, strict=True):
         q, k, v = mixer.inward(row).split([H * E, groups * E, groups * E], dim=-1)
         heads = [by_the_definition(q[:, h * E:(h + 1) * E], k[:, g * E:(g + 1) * E], v[:, g * E:(g + 1) * E],
@@ -56,10 +62,27 @@ def test_cross_attention_is_its_equation():
 def test_a_source_is_looked_at_once_and_kept():
     mixer, x = made("cross_attention"), torch.randn(B, T, D, dtype=torch.float64)
     told = Reading(source=torch.randn(B, S, D, dtype=torch.float64), source_lengths=torch.tensor([5, 2]))
-    whole = mixer(x, None, told)[0]
+    at_once = mixer(x, None, told)[0]
     first, state = mixer(x[:, :3], mixer.start(B, 1, x), told)
     rest, _ = mixer(x[:, 3:], state, Reading())  # nobody tells of the source any more
-    torch.testing.assert_close(torch.cat([first, rest], dim=1), whole)
+    torch.testing.assert_close(torch.cat([first, rest], dim=1), at_once)
+
+
+@pytest.mark.parametrize("attend", [name for name in names("parts/attention") if name != "sliding_window"])
+def test_whatever_weighs_the_source_steps_as_it_reads(attend):
+    mixer, x = made("cross_attention", attend=attend), torch.randn(B, T, D, dtype=torch.float64)
+    told = Reading(source=torch.randn(B, S, D, dtype=torch.float64))
+    at_once, state, found = mixer(x, None, told.from_start(T, x.device))[0], mixer.start(B, 1, x), []
+    for t in range(T):
+        y, state = mixer(x[:, t:t + 1], state, told.after(torch.full((B,), t), 1))
+        found.append(y)
+    assert at_once.isfinite().all()
+    torch.testing.assert_close(torch.cat(found, dim=1), at_once)
+
+
+def test_an_attention_that_sees_a_part_of_the_keys_is_refused_for_a_source():
+    with pytest.raises(OptionError, match="CrossAttention.attend = 'sliding_window', expected full, or another that"):
+        made("cross_attention", attend={"name": "sliding_window", "window": 2})
 
 
 def test_cross_attention_without_a_source_says_so():
@@ -70,7 +93,7 @@ def test_cross_attention_without_a_source_says_so():
 def test_watching_shows_weights_that_sum_to_one_and_see_no_future():
     mixer, x = made(), torch.randn(B, T, D, dtype=torch.float64)
     with watch() as seen:
-        mixer(x, None, Reading(position=NOWHERE))
+        mixer(x, None, whole())
     [weight_BHQK] = seen["attention"]
     torch.testing.assert_close(weight_BHQK.sum(-1), torch.ones(B, H, T, dtype=torch.float64))
     assert not weight_BHQK.triu(1).any() and weight_BHQK.tril().any()
@@ -79,7 +102,7 @@ def test_watching_shows_weights_that_sum_to_one_and_see_no_future():
 def test_padding_gets_no_weight():
     mixer, x = made(), torch.randn(B, T, D, dtype=torch.float64)
     with watch() as seen:
-        mixer(x, None, Reading(causal=False, lengths=torch.tensor([7, 4]), position=NOWHERE))
+        mixer(x, None, whole(causal=False, lengths=torch.tensor([7, 4])))
     [weight_BHQK] = seen["attention"]
     assert not weight_BHQK[1, :, :, 4:].any() and weight_BHQK[0].all()
 
@@ -87,16 +110,17 @@ def test_padding_gets_no_weight():
 def test_a_cache_doubles_when_it_is_full():
     mixer, x = made(groups=1), torch.randn(B, 1, D, dtype=torch.float64)
     state, rooms = mixer.start(B, 3, x), []
-    for _ in range(8):
-        _, state = mixer(x, state, Reading(position=NOWHERE))
-        rooms.append(state.keys.shape[2])
-    assert rooms == [3, 3, 3, 6, 6, 6, 12, 12] and state.length == 8 and state.keys.shape[1] == 1
+    for read in range(8):
+        _, state = mixer(x, state, Reading(position=NOWHERE).after(torch.full((B,), read), 1))
+        rooms.append(state.entries.shape[1])
+    assert rooms == [3, 3, 3, 6, 6, 6, 12, 12] and state.entries.shape[2] == 2
+    assert state.entries[:, :8].any(-1).all() and not state.entries[:, 8:].any()
 
 
 @pytest.mark.parametrize("name", ["attention", "cross_attention"])
 def test_dropout_of_weights_is_for_training_only(name):
     mixer, x = made(name, dropout=0.5), torch.randn(B, T, D, dtype=torch.float64)
-    told = Reading(position=NOWHERE, source=x)
+    told = whole(source=x)
     torch.testing.assert_close(mixer(x, None, told)[0], made(name)(x, None, told)[0])
     mixer.train()
     assert not torch.allclose(mixer(x, None, told)[0], mixer(x, None, told)[0])

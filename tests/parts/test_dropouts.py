@@ -5,7 +5,9 @@ import torch
 from torch.nn import functional as F
 
 from chainrule.errors import OptionError
-from chainrule.models.stack import Shape, Stack
+from chainrule.models.shape import Shape
+from chainrule.models.stack import Stack
+from chainrule.parts.place import Place
 from chainrule.recipe.registry import build, names
 
 torch.set_num_threads(1)
@@ -14,20 +16,20 @@ B, T, D, V = 3, 7, 8, 11
 
 def test_variational_dropout_leaves_out_the_same_numbers_at_each_step():
     torch.manual_seed(0)
-    y = build("parts/dropouts", {"name": "variational", "rate": 0.5})(torch.ones(B, T, D))
+    y = build("parts/dropouts", {"name": "variational", "rate": 0.5}, Place(D))(torch.ones(B, T, D))
     assert torch.equal(y, y[:, :1].expand_as(y)) and len(y[:, 0].unique(dim=0)) == B  # but others in each row
 
 
 def test_independent_dropout_does_not():
     torch.manual_seed(0)
-    y = build("parts/dropouts", {"name": "independent", "rate": 0.5})(torch.ones(B, T, D))
+    y = build("parts/dropouts", {"name": "independent", "rate": 0.5}, Place(D))(torch.ones(B, T, D))
     assert len(y[0].unique(dim=0)) > 1
 
 
 def test_plain_wiring_drops_the_connections_through_depth_only():
     """Zaremba, Sutskever & Vinyals 2014, §3.1: dropout of h^{l−1}_t, never of h^l_{t−1}; embedding and output too."""
     torch.manual_seed(0)
-    stack = Stack(Shape(pattern="rr", width=D, r="lstm", wiring="plain", norm="none", position="none",
+    stack = Stack(Shape(pattern="rr", width=D, parts={"r": "lstm"}, wiring="plain", norm="none", position="none",
                         dropout={"name": "independent", "rate": 0.5}), V)
     ids = torch.randint(V, (B, T))
     torch.manual_seed(1)
@@ -43,4 +45,4 @@ def test_plain_wiring_drops_the_connections_through_depth_only():
 @pytest.mark.parametrize("rate", [-0.1, 1.0])
 def test_a_rate_that_cannot_be_is_refused(name, rate):
     with pytest.raises(OptionError, match=f"rate = {rate}, expected at least 0 and less than 1"):
-        build("parts/dropouts", {"name": name, "rate": rate})
+        build("parts/dropouts", {"name": name, "rate": rate}, Place(D))

@@ -5,7 +5,8 @@ import torch
 from torch import nn
 
 from chainrule.errors import OptionError
-from chainrule.parts.state import Reading
+from chainrule.parts.place import Place
+from chainrule.parts.reading import Reading
 from chainrule.recipe.registry import build
 from chainrule.watching import watch
 
@@ -26,7 +27,7 @@ def at_once(weight, x, t, size, causal):
 
 def made(name, **options):
     torch.manual_seed(0)
-    mixer = build("parts/mixers", {"name": name, **options}, D, 3).double()
+    mixer = build("parts/mixers", {"name": name, **options}, Place(D, 3)).double()
     with torch.no_grad():
         for parameter in mixer.parameters():
             parameter.add_(0.2 * torch.randn_like(parameter))
@@ -85,9 +86,9 @@ def test_watching_shows_the_gate_and_the_share_of_each_place():
 
 def test_convolutions_start_so_that_they_keep_the_variance():
     torch.manual_seed(0)
-    mixer, x = build("parts/mixers", {"name": "gated_convolution", "kernel": 3}, 128, 1), torch.randn(2, 300, 128)
+    mixer, x = build("parts/mixers", {"name": "gated_convolution", "kernel": 3}, Place(128)), torch.randn(2, 300, 128)
     assert mixer(x, None, Reading())[0][:, 2:].std().item() == pytest.approx(1, abs=0.15)
-    deeper = build("parts/mixers", {"name": "gated_convolution", "kernel": 3}, 128, 16)
+    deeper = build("parts/mixers", {"name": "gated_convolution", "kernel": 3}, Place(128, 16))
     assert deeper(x, None, Reading())[0][:, 2:].std().item() == pytest.approx(0.25, abs=0.05)
 
 
@@ -95,4 +96,4 @@ def test_convolutions_start_so_that_they_keep_the_variance():
                                                        ("gated_convolution", "kernel", "GatedConvolution.kernel")])
 def test_a_window_without_a_place_is_refused(name, option, where):
     with pytest.raises(OptionError, match=f"{where} = 0, expected at least 1. 1 looks at a single token."):
-        build("parts/mixers", {"name": name, option: 0}, D, 1)
+        build("parts/mixers", {"name": name, option: 0}, Place(D))

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from chainrule.errors import OptionError
-from chainrule.models.stack import Shape
+from chainrule.models.shape import Shape
+from chainrule.parts.place import Place
 from chainrule.parts.positions.alibi import slopes
 from chainrule.parts.positions.relative_bias import bucket
 from chainrule.recipe.registry import build
@@ -17,7 +18,7 @@ B, T, D, H, E = 2, 7, 10, 3, 6
 
 def made(name, **options):
     torch.manual_seed(0)
-    return build("parts/positions", {"name": name, **options}, D, H, 13)
+    return build("parts/positions", {"name": name, **options}, Place(D, heads=H, context=13))
 
 
 def wave(t, n, width=D, base=10_000):
@@ -26,20 +27,20 @@ def wave(t, n, width=D, base=10_000):
 
 
 def test_sinusoids_are_added():
-    x, positions = torch.randn(B, T, D), torch.arange(3, 3 + T)
-    wanted = torch.tensor([[wave(t, n) for n in range(D)] for t in positions.tolist()])
+    x, positions = torch.randn(B, T, D), torch.arange(3, 3 + T)[None]
+    wanted = torch.tensor([[wave(t, n) for n in range(D)] for t in positions[0].tolist()])
     torch.testing.assert_close(made("sinusoidal").embed(x, positions) - x, wanted.expand(B, T, D), atol=1e-5, rtol=0)
     torch.testing.assert_close(made("sinusoidal", scale=0.5).embed(x, positions) - x, wanted.expand(B, T, D) / 2,
                                atol=1e-5, rtol=0)
 
 
 def test_sinusoids_of_an_odd_width_end_with_a_sine():
-    y = build("parts/positions", "sinusoidal", 5, 1, 10).embed(torch.zeros(1, 4, 5), torch.arange(4))
+    y = build("parts/positions", "sinusoidal", Place(5, context=10)).embed(torch.zeros(1, 4, 5), torch.arange(4)[None])
     torch.testing.assert_close(y[0, 3], torch.tensor([wave(3, n, 5) for n in range(5)]))
 
 
 def test_sinusoids_are_put_beside_and_mapped_back():
-    place, x, positions = made("sinusoidal_concatenated"), torch.randn(B, T, D), torch.arange(T)
+    place, x, positions = made("sinusoidal_concatenated"), torch.randn(B, T, D), torch.arange(T)[None]
     waves = torch.tensor([[wave(t, n) for n in range(D)] for t in range(T)])
     wanted = [[place.weight @ torch.cat([x[b, t], waves[t]]) for t in range(T)] for b in range(B)]
     torch.testing.assert_close(place.embed(x, positions), torch.stack([torch.stack(row) for row in wanted]))
@@ -47,21 +48,21 @@ def test_sinusoids_are_put_beside_and_mapped_back():
 
 def test_places_beside_words_start_as_small_as_embeddings():
     torch.manual_seed(0)
-    place = build("parts/positions", "sinusoidal_concatenated", 128, 1, 500)
-    assert place.embed(torch.zeros(1, 500, 128), torch.arange(500)).std().item() == pytest.approx(0.02, rel=0.15)
+    place = build("parts/positions", "sinusoidal_concatenated", Place(128, context=500))
+    assert place.embed(torch.zeros(1, 500, 128), torch.arange(500)[None]).std().item() == pytest.approx(0.02, rel=0.15)
     x = torch.randn(1, 3, 128)
-    torch.testing.assert_close(place.embed(x, torch.arange(3)), x, atol=0.2, rtol=0)
+    torch.testing.assert_close(place.embed(x, torch.arange(3)[None]), x, atol=0.2, rtol=0)
 
 
 def test_learned_positions_are_looked_up():
     place, x = made("learned"), torch.randn(B, T, D)
-    torch.testing.assert_close(place.embed(x, torch.arange(4, 4 + T)), x + place.weight[4:4 + T])
+    torch.testing.assert_close(place.embed(x, torch.arange(4, 4 + T)[None]), x + place.weight[4:4 + T])
     assert place.context == 13
 
 
 def test_rotary_turns_each_pair_by_its_angle():
     x, t = torch.randn(1, 1, 1, E, dtype=torch.float64), 5
-    y = made("rotary").turn(x, torch.tensor([t]))[0, 0, 0]
+    y = made("rotary").turn(x, torch.tensor([[t]]))[0, 0, 0]
     for n in range(E // 2):
         one, other, angle = x[0, 0, 0, n], x[0, 0, 0, n + E // 2], t * 10_000 ** (-2 * n / E)
         assert y[n].item() == pytest.approx((one * math.cos(angle) - other * math.sin(angle)).item(), abs=1e-6)
@@ -71,16 +72,16 @@ def test_rotary_turns_each_pair_by_its_angle():
 def test_rotary_scores_depend_on_the_distance_alone():
     place, (q, k) = made("rotary"), torch.randn(2, 1, 1, 1, 7, dtype=torch.float64)  # an odd head: one number stays
     def score(m, n):
-        return (place.turn(q, torch.tensor([m])) * place.turn(k, torch.tensor([n]))).sum().item()
+        return (place.turn(q, torch.tensor([[m]])) * place.turn(k, torch.tensor([[n]]))).sum().item()
     assert score(12, 9) == pytest.approx(score(103, 100), abs=1e-5)
     assert score(12, 9) != pytest.approx(score(12, 8), abs=1e-3)
 
 
 def test_rotary_angles_do_not_suffer_from_short_numbers():
     """bfloat16 cannot count beyond 256; its angles are those of float32."""
-    place = build("parts/positions", "rotary", 12, 3, 2000).bfloat16()
+    place = build("parts/positions", "rotary", Place(12, heads=3, context=2000)).bfloat16()
     x = torch.ones(1, 1, 1, 4, dtype=torch.bfloat16)
-    y = place.turn(x, torch.tensor([1001]))[0, 0, 0].float()
+    y = place.turn(x, torch.tensor([[1001]]))[0, 0, 0].float()
     for n, angle in enumerate([1001, 10.01]):
         wanted = torch.tensor([math.cos(angle) - math.sin(angle), math.sin(angle) + math.cos(angle)])
         torch.testing.assert_close(y[n::2], wanted, atol=0.02, rtol=0)
@@ -88,10 +89,10 @@ def test_rotary_angles_do_not_suffer_from_short_numbers():
 
 def test_rotary_angles_of_a_model_made_without_numbers_come_with_its_device():
     with torch.device("meta"):
-        place = build("parts/positions", "rotary", 12, 3, 20)
-    x = torch.randn(1, 3, 5, 4)
-    assert torch.equal(place.to_empty(device="cpu").turn(x, torch.arange(5)),
-                       build("parts/positions", "rotary", 12, 3, 20).turn(x, torch.arange(5)))
+        empty = build("parts/positions", "rotary", Place(12, heads=3, context=20))
+    made = build("parts/positions", "rotary", Place(12, heads=3, context=20))
+    x, positions = torch.randn(1, 3, 5, 4), torch.arange(5)[None]
+    assert torch.equal(empty.to_empty(device="cpu").turn(x, positions), made.turn(x, positions))
 
 
 def test_alibi_slopes_are_the_published_ones():
@@ -106,7 +107,7 @@ def test_alibi_slopes_are_the_published_ones():
 
 
 def test_alibi_grows_with_the_distance():
-    bias_HQK = made("alibi").bias(torch.tensor([4]), torch.arange(7), False)
+    bias_HQK = made("alibi").bias(torch.tensor([[4]]), torch.arange(7)[None], False)[0]
     for h, slope in enumerate(slopes(H, torch.device("cpu")).tolist()):
         assert bias_HQK[h, 0].tolist() == pytest.approx([-slope * abs(4 - k) for k in range(7)])
 
@@ -137,8 +138,9 @@ def test_relative_buckets_are_the_published_ones(causal, buckets, furthest):
 
 def test_a_relative_bias_is_looked_up_for_each_head():
     place = made("relative_bias", buckets=8, furthest=20)
-    bias_HQK = place.bias(torch.tensor([6]), torch.arange(9), False)
-    assert bias_HQK.shape == (H, 1, 9)
+    bias_BHQK = place.bias(torch.tensor([[6]]), torch.arange(9)[None], False)
+    assert bias_BHQK.shape == (1, H, 1, 9)
+    [bias_HQK] = bias_BHQK
     assert torch.equal(bias_HQK[:, 0, 6], place.weight[0]) and torch.equal(bias_HQK[:, 0, 7], place.weight[4 + 1])
 
 
@@ -151,5 +153,5 @@ def test_buckets_that_cannot_be_are_refused(options, words):
 
 def test_positions_know_how_many_heads_there_are():
     assert Shape().heads == 4  # as attention has it by default
-    assert Shape(s={"name": "attention", "heads": 2}).heads == 2
-    assert Shape(s="gated_convolution").heads == 1
+    assert Shape(parts={"s": {"name": "attention", "heads": 2}}).heads == 2
+    assert Shape(parts={"s": "gated_convolution"}).heads == 1

@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch.autograd import gradcheck
 
-from chainrule.errors import OptionError, UsageError
-from chainrule.parts.state import Reading
+from chainrule.errors import OptionError
+from chainrule.parts.place import Place
+from chainrule.parts.reading import Reading
 from chainrule.recipe.registry import build
 from chainrule.watching import watch
 
@@ -76,9 +77,9 @@ BY_THE_EQUATION = {each.__name__: each for each in (elman, gru, ugrnn, lstm, lst
 each = pytest.mark.parametrize("name", BY_THE_EQUATION)
 
 
-def made(name, **options):
+def made(name, causal=True, **options):
     torch.manual_seed(0)
-    mixer = build("parts/mixers", {"name": name, **options}, D, 1).double()
+    mixer = build("parts/mixers", {"name": name, **options}, Place(D, causal=causal)).double()
     with torch.no_grad():
         for parameter in mixer.parameters():
             parameter.add_(0.2 * torch.randn_like(parameter))
@@ -116,7 +117,7 @@ def test_a_watched_recurrence_is_its_equation_too(name):
 
 @each
 def test_the_second_direction_starts_at_each_rows_last_token(name):
-    mixer, x = made(name, directions=2), torch.randn(B, T, D, dtype=torch.float64)
+    mixer, x = made(name, causal=False), torch.randn(B, T, D, dtype=torch.float64)
     lengths = torch.tensor([7, 1, 4])
     y = mixer(x, None, Reading(causal=False, lengths=lengths))[0]
     for b, length in enumerate(lengths):
@@ -127,7 +128,7 @@ def test_the_second_direction_starts_at_each_rows_last_token(name):
 
 @each
 def test_gates_of_both_directions_stand_where_their_tokens_are(name):
-    mixer, x = made(name, directions=2), torch.randn(B, T, D, dtype=torch.float64)
+    mixer, x = made(name, causal=False), torch.randn(B, T, D, dtype=torch.float64)
     with watch() as seen:
         y = mixer(x, None, Reading(causal=False, lengths=torch.tensor([7, 1, 4])))[0]
     assert torch.equal(seen["hidden"][0], y) and all(seen[gate][0].shape == y.shape for gate in set(seen) - {"steps"})
@@ -137,7 +138,7 @@ def test_gates_of_both_directions_stand_where_their_tokens_are(name):
 @pytest.mark.parametrize("directions", [1, 2])
 def test_gradients_of_our_own_loops_match_finite_differences(name, directions):
     torch.manual_seed(0)
-    mixer = build("parts/mixers", {"name": name, "directions": directions}, 4, 1).double()
+    mixer = build("parts/mixers", name, Place(4, causal=directions == 1)).double()
     given = [torch.randn(2, 3, 4, dtype=torch.float64, requires_grad=True), *mixer.parameters()]
     told = Reading(causal=directions == 1, lengths=None if directions == 1 else torch.tensor([3, 2]))
     names = [key for key, _ in mixer.named_parameters()]
@@ -148,7 +149,7 @@ def test_gradients_of_our_own_loops_match_finite_differences(name, directions):
 @pytest.mark.parametrize("name", ["elman", "gru", "lstm"])
 def test_gradients_of_watched_loops_match_finite_differences(name):
     torch.manual_seed(0)
-    mixer = build("parts/mixers", name, 3, 1).double()
+    mixer = build("parts/mixers", name, Place(3)).double()
     x = torch.randn(2, 3, 3, dtype=torch.float64, requires_grad=True)
     with watch():
         assert gradcheck(lambda x: mixer(x, None, Reading())[0], x)
@@ -167,7 +168,7 @@ def test_gradients_of_a_simple_recurrence_vanish_stay_or_explode_with_its_first_
     """∂h_T/∂h_0 where tanh is nearly linear: U is what counts."""
     def kept(**options):
         torch.manual_seed(0)
-        mixer = build("parts/mixers", {"name": "elman", **options}, 64, 1)
+        mixer = build("parts/mixers", {"name": "elman", **options}, Place(64))
         x = torch.zeros(1, 50, 64)
         with watch() as seen:
             y = mixer(x, None, Reading())[0]
@@ -180,17 +181,18 @@ def test_gradients_of_a_simple_recurrence_vanish_stay_or_explode_with_its_first_
 
 def test_the_first_weights_are_as_the_parts_say():
     torch.manual_seed(0)
-    cell = numbers(build("parts/mixers", "elman", 32, 1).cell)
+    cell = numbers(build("parts/mixers", "elman", Place(32)).cell)
     torch.testing.assert_close(cell["weight_hh"] @ cell["weight_hh"].T, torch.eye(32), atol=1e-5, rtol=0)
     assert 0.9 / math.sqrt(32) < cell["weight_ih"].abs().max() <= 1 / math.sqrt(32)
     for name in ("gru", "lstm"):
-        cell = numbers(build("parts/mixers", {"name": name, "spread": 0.05}, 32, 1).cell)
+        cell = numbers(build("parts/mixers", {"name": name, "spread": 0.05}, Place(32)).cell)
         assert 0.049 < max(cell[each].abs().max() for each in ("weight_ih", "weight_hh")) <= 0.05
-    biases = numbers(build("parts/mixers", {"name": "lstm", "forget": 2.0}, 32, 1).cell)
+    biases = numbers(build("parts/mixers", {"name": "lstm", "forget": 2.0}, Place(32)).cell)
     assert [each.unique().tolist() for each in (biases["bias_ih"] + biases["bias_hh"]).chunk(4)] == [[0], [2], [0], [0]]
-    plain = build("parts/mixers", {"name": "lstm_linear_output", "forget": 2.0}, 32, 1).cell.bias
+    plain = build("parts/mixers", {"name": "lstm_linear_output", "forget": 2.0}, Place(32)).cell.bias
     assert [each.unique().tolist() for each in plain.chunk(4)] == [[0], [2], [0], [0]]
-    assert [each.unique().tolist() for each in build("parts/mixers", "ugrnn", 32, 1).cell.bias.chunk(2)] == [[0], [1]]
+    gated = build("parts/mixers", "ugrnn", Place(32)).cell.bias
+    assert [each.unique().tolist() for each in gated.chunk(2)] == [[0], [1]]
 
 
 def test_rectified_units_are_on_offer():
@@ -202,12 +204,20 @@ def test_rectified_units_are_on_offer():
 
 
 def test_directions_must_fit_the_reading_and_the_width():
-    x = torch.zeros(1, 2, 4)
-    with pytest.raises(UsageError, match="LSTM.directions = 1, expected 2 to read both ways"):
-        build("parts/mixers", "lstm", 4, 1)(x, None, Reading(causal=False))
-    with pytest.raises(UsageError, match="LSTM.directions = 2, expected 1 where what follows must not be seen"):
-        build("parts/mixers", {"name": "lstm", "directions": 2}, 4, 1)(x, None, Reading())
+    with pytest.raises(OptionError, match="LSTM.directions = 1, expected 2 to read both ways"):
+        build("parts/mixers", {"name": "lstm", "directions": 1}, Place(4, causal=False))
+    with pytest.raises(OptionError, match="LSTM.directions = 2, expected 1 where what follows must not be seen"):
+        build("parts/mixers", {"name": "lstm", "directions": 2}, Place(4))
     with pytest.raises(OptionError, match="GRU.directions = 2, expected a divisor of width 5"):
-        build("parts/mixers", {"name": "gru", "directions": 2}, 5, 1)
+        build("parts/mixers", "gru", Place(5, causal=False))
     with pytest.raises(OptionError, match="Elman.gain = -1.0, expected more than 0"):
-        build("parts/mixers", {"name": "elman", "gain": -1.0}, 4, 1)
+        build("parts/mixers", {"name": "elman", "gain": -1.0}, Place(4))
+
+
+@each
+def test_directions_follow_from_the_way_of_reading(name):
+    for causal, directions in ((True, 1), (False, 2)):
+        said = build("parts/mixers", {"name": name, "directions": directions}, Place(4, causal=causal))
+        unsaid = build("parts/mixers", name, Place(4, causal=causal))
+        for mixer in (said, unsaid):
+            assert mixer.cell.hidden == 4 // directions and (mixer.reversed_cell is None) == causal

@@ -7,9 +7,9 @@ import socket
 import pytest
 
 from chainrule import __version__
-from chainrule.recipe.registry import find
+from chainrule.recipe.registry import build, find
 from chainrule.recipe.strict_yaml import load_yaml
-from chainrule.storage.card import kind_of, model_card
+from chainrule.storage.card import model_card
 from chainrule.storage.environment import environment, installed
 
 RECIPE = {"family": "ngram", "description": "Words, five at a time", "tokenizer": {"name": "words"}}
@@ -35,7 +35,7 @@ def test_a_package_that_is_not_there_has_no_version():
 def test_the_card_has_metadata_numbers_and_the_recipe():
     report = {"valid": {"perplexity": 141.1912, "tokens": 82430, "interval": [139.5, 143.25]}, "notes": "a|b\nc",
               "x": None}
-    card = model_card(RECIPE, report, "family: ngram\n")
+    card = model_card(RECIPE, report, "family: ngram\n", build("tasks", "language"))
     head = load_yaml(card.split("---\n")[1])
     assert head == {"library_name": "chainrule", "tags": ["language-model", "ngram"]}
     assert "# Words, five at a time\n" in card and "```yaml\nfamily: ngram\n```" in card
@@ -52,11 +52,11 @@ def test_the_card_has_metadata_numbers_and_the_recipe():
     ("text_classifier", ["text-classifier"], "Text classifier, family `text_classifier`, over", "It labels texts as"),
 ])
 def test_the_card_says_what_the_model_is(family, tags, says, caution):
-    card = model_card({**RECIPE, "family": family}, {}, "", kind_of(find("families", family)))
+    card = model_card({**RECIPE, "family": family}, {}, "", build("tasks", find("families", family).tasks[0]))
     assert load_yaml(card.split("---\n")[1])["tags"] == tags
     assert f"\n{says}" in card and f"\n{caution}" in card
     assert (card.count("anguage") > 0) == (tags[0] == "language-model")
 
 
 def test_a_card_without_numbers_says_so():
-    assert "Nothing was measured." in model_card(RECIPE, {}, "")
+    assert "Nothing was measured." in model_card(RECIPE, {}, "", build("tasks", "language"))

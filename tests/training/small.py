@@ -4,14 +4,18 @@ import dataclasses
 
 import numpy as np
 
-from chainrule.models.stack import Shape
-from chainrule.tasks.language import Text, Vocabulary
+from chainrule.models.shape import Shape
+from chainrule.tasks._text import Text, TextRead
+from chainrule.tasks.language import Language
+from chainrule.training.callbacks import Callbacks
+from chainrule.training.from_ids import Vocabulary, train_ids
+from chainrule.training.networks import new_network
 from chainrule.training.plan import Budget, Plan
-from chainrule.training.run import Telling, train_ids
+from chainrule.training.torch_learner import TorchLearner
 
 SIZE = 13
 VOCABULARY = Vocabulary(SIZE, start=0, end=1)
-TRANSFORMER = Shape(pattern="sf", width=8, context=7, s={"name": "attention", "heads": 2},
+TRANSFORMER = Shape(pattern="sf", width=8, context=7, parts={"s": {"name": "attention", "heads": 2}},
                     dropout={"name": "independent", "rate": 0.1})
 LSTM = Shape(pattern="rr", width=6, context=5, norm="none", wiring="plain", position="none",
              dropout={"name": "independent", "rate": 0.1})
@@ -43,9 +47,17 @@ def silent(sentence):
     return None
 
 
-def train(shape, plan, workspace, *, tokens=500, telling=None, valid=None):
+def train(shape, plan, workspace, *, tokens=500, callbacks=None, valid=None):
     return train_ids(shape, plan, text(tokens), valid or text(150, seed=1), VOCABULARY, workspace, device="cpu",
-                     telling=telling or Telling(silent))
+                     callbacks=callbacks or Callbacks(silent))
+
+
+def learner(shape, plan, callbacks=None, *, task=None, train=None, valid=None, tokenizer=None):
+    """What `train` trains with, before its first step."""
+    callbacks, task = callbacks or Callbacks(silent), task or Language()
+    network = new_network(shape, SIZE, plan)
+    read = TextRead(train or text(), valid, VOCABULARY.start, VOCABULARY.end, tokenizer)
+    return TorchLearner(network, task, task.training_data(read, network, plan, callbacks.say), plan, callbacks)
 
 
 def planned(**changes):

@@ -12,10 +12,10 @@ import pytest
 import torch
 from small import planned, train
 
-from chainrule.models.stack import Shape
-from chainrule.tasks.language import Vocabulary
+from chainrule.models.shape import Shape
+from chainrule.training.callbacks import Callbacks
+from chainrule.training.from_ids import Vocabulary, train_ids
 from chainrule.training.plan import Budget
-from chainrule.training.run import Telling, train_ids
 
 ROOT = Path(__file__).parents[2]
 ALONE = '''
@@ -43,7 +43,7 @@ from small import LSTM, TRANSFORMER, planned, train
 
 for shape in (TRANSFORMER, LSTM):
     _, fitted = train(shape, planned(optimizer={"name": "muon", "rate": 0.01}), Path(sys.argv[1]) / shape.pattern)
-    assert fitted.course.step == 12
+    assert fitted.state.step == 12
 print(sorted(MISSING & {name.partition(".")[0] for name in sys.modules}))
 '''
 
@@ -66,12 +66,12 @@ def confined(workspace, connection):
     ids = np.random.default_rng(0).integers(2, 99, 30_000).astype(np.uint16)
     plan = planned(budget=Budget(steps=2), batch=256, keep=0)
     _, fitted = train_ids(shape, plan, ids, None, Vocabulary(99, 0, 1), workspace / "confined", device="cpu",
-                          telling=Telling(said.append))
-    connection.send((said, fitted.course.accumulation, fitted.course.tokens))
+                          callbacks=Callbacks(said.append))
+    connection.send((said, fitted.state.accumulation, fitted.state.tokens))
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs to know how much memory is in use")
-def test_a_real_lack_of_memory_is_answered_with_smaller_pieces(tmp_path):
+def test_a_real_lack_of_memory_is_answered_with_smaller_micro_batches(tmp_path):
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(target=confined, args=(tmp_path, theirs))
     process.start()
@@ -79,5 +79,5 @@ def test_a_real_lack_of_memory_is_answered_with_smaller_pieces(tmp_path):
     assert ours.poll(120)
     said, accumulation, tokens = ours.recv()
     process.join(10)
-    assert said[0] == "out of memory: from step 1 on a batch of 256 rows is taken in 2 pieces."
+    assert said[0] == "out of memory at step 1; using 2 micro-batches of 128."
     assert accumulation >= 2 and tokens == 2 * 256 * 64

@@ -5,11 +5,11 @@ import os
 import signal
 
 import pytest
-from small import TRANSFORMER, planned, silent, train
+from small import SIZE, TRANSFORMER, planned, silent, train
 
+from chainrule.models.cost.counting import counted
+from chainrule.training.callbacks import Callbacks
 from chainrule.training.curve import curve
-from chainrule.training.flops import training_flops_per_token
-from chainrule.training.run import Telling
 
 
 def stopping_at(step):
@@ -17,11 +17,11 @@ def stopping_at(step):
 
 
 def test_a_curve_has_tokens_flops_and_seconds_in_each_row(tmp_path):
-    stack, fitted = train(TRANSFORMER, planned(), tmp_path)
+    _, fitted = train(TRANSFORMER, planned(), tmp_path)
     rows = curve(tmp_path)
     assert [row["step"] for row in rows] == [2, 4, 5, 6, 8, 10, 10, 12, 12]
     assert [row["tokens"] for row in rows] == [42 * row["step"] for row in rows]
-    each = training_flops_per_token(stack, 7)
+    each = sum(part.training for part in counted(TRANSFORMER, SIZE, 7))
     assert [row["flops"] for row in rows] == [round(each * row["tokens"]) for row in rows]
     assert rows[-1]["flops"] == fitted.flops
     seconds = [row["seconds"] for row in rows]
@@ -30,7 +30,7 @@ def test_a_curve_has_tokens_flops_and_seconds_in_each_row(tmp_path):
 
 def test_a_resumed_training_keeps_one_time_for_each_row(tmp_path):
     with pytest.raises(KeyboardInterrupt):
-        train(TRANSFORMER, planned(), tmp_path, telling=Telling(silent, show=stopping_at(5)))
+        train(TRANSFORMER, planned(), tmp_path, callbacks=Callbacks(silent, show=stopping_at(5)))
     with (tmp_path / "timings.jsonl").open("a") as file:  # as a killed process leaves it: rows after the checkpoint
         file.write(json.dumps({"step": 6, "seconds": 99.0}) + "\n" + json.dumps({"step": 8, "seconds": 99.5}) + "\n")
     train(TRANSFORMER, planned(), tmp_path)

@@ -1,5 +1,6 @@
 """Training in processes that are really killed, at any moment: the weights end byte-equal to those of one go."""
 
+import gc
 import multiprocessing
 import os
 import random
@@ -22,6 +23,7 @@ def plan(steps):
 
 
 def child(shape, steps, workspace):
+    gc.callbacks.clear()  # a Ctrl-C that comes while one of another test's library runs would be lost
     torch.set_num_threads(1)
     try:
         train(SHAPES[shape], plan(steps), workspace)

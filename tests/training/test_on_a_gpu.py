@@ -7,16 +7,17 @@ import pytest
 import torch
 from small import LSTM, TRANSFORMER, VOCABULARY, planned, silent, text
 
+from chainrule.training.callbacks import Callbacks
+from chainrule.training.from_ids import train_ids
 from chainrule.training.plan import Budget
-from chainrule.training.run import Telling, train_ids
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")]
 SHAPES = {"transformer": TRANSFORMER, "lstm": LSTM}
 
 
-def losses(shape, plan, workspace, device="cuda", telling=None):
+def losses(shape, plan, workspace, device="cuda", callbacks=None):
     train_ids(shape, plan, text(), text(150, seed=1), VOCABULARY, workspace, device=device,
-              telling=telling or Telling(silent))
+              callbacks=callbacks or Callbacks(silent))
     rows = [json.loads(line) for line in (workspace / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
     return [row["loss"] for row in rows if row.get("loss") is not None]
 
@@ -49,7 +50,7 @@ def test_an_interrupted_training_goes_on_as_if_nothing_had_been(tmp_path):
 
     plan = planned(compile="off")
     with pytest.raises(Stops):
-        losses(TRANSFORMER, plan, tmp_path / "cut", telling=Telling(silent, show=stop))
+        losses(TRANSFORMER, plan, tmp_path / "cut", callbacks=Callbacks(silent, show=stop))
     assert losses(TRANSFORMER, plan, tmp_path / "cut") == pytest.approx(losses(TRANSFORMER, plan, tmp_path / "whole"),
                                                                         rel=1e-6)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainrule.tasks.order import Contiguous, Windows
+from chainrule.tasks._order import Contiguous, Windows
 
 ORDERS = [Windows, Contiguous]
 

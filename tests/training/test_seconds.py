@@ -6,10 +6,11 @@ import signal
 import pytest
 from small import LSTM, TRANSFORMER, planned, silent, text, train
 
+from chainrule.tasks._text import TextBatches
 from chainrule.tasks.language import Language
+from chainrule.training.callbacks import Callbacks
 from chainrule.training.curve import curve
 from chainrule.training.plan import Budget
-from chainrule.training.run import Telling
 
 PREPARED = 2  # trial steps before the clock runs
 
@@ -20,21 +21,21 @@ class Time:
     def __init__(self, monkeypatch, *, step, evaluation=0.0):
         self.now, self.steps, self.evaluations = 1000.0, 0, 0
         monkeypatch.setattr("chainrule.training.budget.time", self)
-        self._wrap(monkeypatch, "batch", step, "steps")
-        self._wrap(monkeypatch, "evaluate", evaluation, "evaluations")
+        self._wrap(monkeypatch, TextBatches, "batch", step, "steps")
+        self._wrap(monkeypatch, Language, "validate", evaluation, "evaluations")
 
     def monotonic(self):
         return self.now
 
-    def _wrap(self, monkeypatch, name, seconds, counter):
-        real = getattr(Language, name)
+    def _wrap(self, monkeypatch, kind, name, seconds, counter):
+        real = getattr(kind, name)
 
         def slow(*args):
             self.now += seconds
             setattr(self, counter, getattr(self, counter) + 1)
             return real(*args)
 
-        monkeypatch.setattr(Language, name, slow)
+        monkeypatch.setattr(kind, name, slow)
 
 
 def seconds(amount, **more):
@@ -46,7 +47,7 @@ def seconds(amount, **more):
 def test_the_steps_are_as_many_as_fit_best_and_at_least_one(budget, step, steps, tmp_path, monkeypatch):
     time = Time(monkeypatch, step=step)
     _, fitted = train(TRANSFORMER, seconds(budget), tmp_path)
-    assert fitted.course.step == time.steps - PREPARED == steps
+    assert fitted.state.step == time.steps - PREPARED == steps
     assert fitted.seconds == pytest.approx(steps * step)
     assert abs(fitted.seconds - budget) <= max(step / 2, step - budget)
 
@@ -54,7 +55,7 @@ def test_the_steps_are_as_many_as_fit_best_and_at_least_one(budget, step, steps,
 def test_what_is_prepared_and_the_last_evaluation_do_not_count(tmp_path, monkeypatch):
     time = Time(monkeypatch, step=0.5, evaluation=30.0)
     _, fitted = train(TRANSFORMER, seconds(10.0), tmp_path, valid=text(3000, seed=1))
-    assert fitted.course.step == 20 and fitted.seconds == pytest.approx(10.0)
+    assert fitted.state.step == 20 and fitted.seconds == pytest.approx(10.0)
     assert time.evaluations == 1 and time.now == pytest.approx(1000 + PREPARED * 0.5 + 10 + 30)
     last = curve(tmp_path)[-1]
     assert (last["step"], last["seconds"], last["evaluating"]) == (20, 10.0, 30.0) and "valid_loss" in last
@@ -63,7 +64,7 @@ def test_what_is_prepared_and_the_last_evaluation_do_not_count(tmp_path, monkeyp
 def test_evaluations_between_steps_count_and_take_a_tenth_at_most(tmp_path, monkeypatch):
     time = Time(monkeypatch, step=0.1, evaluation=2.0)
     _, fitted = train(TRANSFORMER, seconds(100.0), tmp_path)
-    assert fitted.seconds == pytest.approx(100, abs=0.2) and fitted.course.step == round((100 - 2 * 4) / 0.1)
+    assert fitted.seconds == pytest.approx(100, abs=0.2) and fitted.state.step == round((100 - 2 * 4) / 0.1)
     assert time.evaluations == 4 + 1
     seen = [row["seconds"] for row in evaluations(tmp_path)]
     assert seen == pytest.approx([12, 42, 62, 82, 100], abs=0.2)  # the first was thought to be quick, and was not
@@ -95,7 +96,7 @@ def test_the_clock_goes_on_after_an_interruption(tmp_path, monkeypatch):
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        train(LSTM, seconds(10.0), tmp_path, telling=Telling(silent, show=stop))
+        train(LSTM, seconds(10.0), tmp_path, callbacks=Callbacks(silent, show=stop))
     time.now += 3600
     _, fitted = train(LSTM, seconds(10.0), tmp_path)
-    assert fitted.course.step == 20 and fitted.seconds == pytest.approx(10.0)
+    assert fitted.state.step == 20 and fitted.seconds == pytest.approx(10.0)

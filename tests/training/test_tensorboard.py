@@ -4,14 +4,14 @@ import pytest
 from small import TRANSFORMER, planned, silent, train
 from test_fit import Interrupts
 
-from chainrule.training.run import Telling
+from chainrule.training.callbacks import Callbacks
 
 events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
 
 
 def test_the_curves_are_those_of_the_metrics(tmp_path):
     with pytest.raises(KeyboardInterrupt):
-        train(TRANSFORMER, planned(), tmp_path, telling=Telling(silent, show=Interrupts(7)))
+        train(TRANSFORMER, planned(), tmp_path, callbacks=Callbacks(silent, show=Interrupts(7)))
     _, fitted = train(TRANSFORMER, planned(), tmp_path)
     board = events.EventAccumulator(str(tmp_path / "tensorboard")).Reload()
     for name in ("loss", "valid_loss", "rate", "gradient_norm"):

@@ -105,6 +105,18 @@ def speak_plainly() -> None:
         logger.setLevel(logging.INFO)
 
 
+@contextmanager
+def silence() -> Iterator[None]:
+    """Library sentences are not shown; errors are."""
+    logger = logging.getLogger("chainrule")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
 class _Sentences(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         say(record.getMessage())

@@ -11,8 +11,8 @@ from chainrule.cli.terminal.console import emit, say, table
 from chainrule.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from chainrule.inspection.norms import Gradients, Norms
     from chainrule.inspection.plot import Chart, Line
+    from chainrule.models.inside.norms import Gradients, Norms
 
 SHOWN_CLIPPED = 0.1  # what clipping makes ten times smaller, or more, is drawn a second time
 SHOWN = (0, 1, 2, 5, 10, 20, 30, 50, 100, 200, 500)  # distances in the table; --json and pictures have all

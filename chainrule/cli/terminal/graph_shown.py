@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainrule.cli.terminal.console import emit, say, table
 from chainrule.errors import UsageError, did_you_mean
@@ -88,10 +88,10 @@ def recipe_graph(name: str, overrides: list[str]) -> Graph:
     if recipe.family != "engine":
         raise UsageError(f"{name}: its family is {recipe.family}, whose computation is not the engine's; expected a "
                          "recipe of the family engine, such as engine-transformer.")
-    from chainrule.families.engine import new_stack
+    from chainrule.families.engine import new_network
 
     with recipe_paths_in_errors(recipe):
-        stack = new_stack(recipe, TOKENS)
+        stack = new_network(recipe, TOKENS)
     ids = np.random.default_rng(recipe.seed).integers(TOKENS, size=(ROWS, 1 + LENGTH))
     stack.draw(recipe.seed, 0)
     return stack_graph(stack, ids)
@@ -107,7 +107,8 @@ def run_graph(name: str, overrides: list[str], text: str) -> Graph:
         more = f" Try chainrule export {name} --to engine FOLDER, and the graph of that." if family == "neural" else ""
         raise UsageError(f"{name}: its family is {family}, whose computation is not the engine's.{more}")
     found = subject(name, overrides, text, length=LENGTH, rows=ROWS)
-    return stack_graph(found.stack, found.ids)
+    model: Any = found.model
+    return stack_graph(model.stack, found.ids)
 
 
 def stack_graph(stack: EngineStack, ids: np.ndarray) -> Graph:

@@ -37,17 +37,30 @@ def _loss(found: Mapping[str, float]) -> str:
     """`3.214 nats per token, 2.105 bits per byte (the last steps)`"""
     if not found:
         return ""
-    bits = f", {found['bits_per_byte']:.3f} bits per byte" if "bits_per_byte" in found else ""
+    bits = f", {found['bits_per_byte']:.3f} bits per byte" if found.get("bits_per_byte") is not None else ""
     return f"{found['loss']:.3f} nats per token{bits} (mean of the last steps)"
 
 
 def _validation(report: Mapping[str, Any]) -> str:
     if "valid" not in report:
         return "none: nothing was kept aside (--valid SPEC, or split.valid=0.1)"
-    valid = report["valid"]
-    note = "" if valid["bits_per_byte_comparable"] else " (not comparable: the tokens lose text)"
-    return (f"perplexity {valid['perplexity']:,.2f}, {valid['bits_per_byte']:.4f} bits per byte{note}, "
-            f"{valid['tokens']:,} tokens")
+    return measured(report["valid"])
+
+
+def measured(valid: Mapping[str, Any]) -> str:
+    """What a model came to on its validation text, by the measures of its task."""
+    match valid:
+        case {"bits_per_byte_comparable": comparable}:
+            note = "" if comparable else " (not comparable: the tokens lose text)"
+            return (f"perplexity {valid['perplexity']:,.2f}, {valid['bits_per_byte']:.4f} bits per byte{note}, "
+                    f"{valid['tokens']:,} tokens")
+        case {"masked": masked}:
+            return (f"accuracy {valid['accuracy']:.4f}, perplexity {valid['perplexity']:,.2f}, of {masked:,} hidden "
+                    "tokens")
+        case {"examples": examples}:
+            return (f"accuracy {valid['accuracy']:.4f}, precision {valid['precision']:.4f}, recall "
+                    f"{valid['recall']:.4f}, {examples:,} texts")
+    return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in valid.items())
 
 
 def _kept(report: Mapping[str, Any]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from chainrule.arrays import namespace
 from chainrule.errors import OptionError
@@ -23,7 +22,7 @@ class MinP:
             raise OptionError("min_p", share, "above 0 and at most 1", "1 keeps only the likeliest tokens.")
         self.share = share
 
-    def __call__(self, log_p_BV: Array, read: Sequence[Sequence[int]]) -> Array:
+    def __call__(self, log_p_BV: Array, ids_BT: Array) -> Array:
         xp = namespace(log_p_BV)
         least_B1 = xp.max(log_p_BV, axis=1, keepdims=True) + math.log(self.share)
         return xp.where(log_p_BV >= least_B1, log_p_BV, -xp.inf)

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import array_api_compat
-import numpy as np
-
-from chainrule.arrays import namespace
+from chainrule.arrays import mark, namespace, sent
 from chainrule.errors import OptionError
 from chainrule.protocols import Array
 from chainrule.recipe.registry import part
@@ -26,10 +21,8 @@ class RepetitionPenalty:
             raise OptionError("repetition_penalty", penalty, "at least 1", "1 changes nothing; 1.2 is usual.")
         self.penalty = penalty
 
-    def __call__(self, log_p_BV: Array, read: Sequence[Sequence[int]]) -> Array:
+    def __call__(self, log_p_BV: Array, ids_BT: Array) -> Array:
         xp = namespace(log_p_BV)
-        seen_BV = np.zeros(log_p_BV.shape, dtype=bool)
-        for row, ids in enumerate(read):
-            seen_BV[row, list(ids)] = True
-        seen_BV = xp.asarray(seen_BV, device=array_api_compat.device(log_p_BV))
+        seen_BV = xp.zeros_like(log_p_BV, dtype=xp.bool)
+        mark(seen_BV, sent(ids_BT, log_p_BV))
         return xp.where(seen_BV, log_p_BV * self.penalty, log_p_BV)

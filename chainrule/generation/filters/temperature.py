@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from chainrule.errors import OptionError
 from chainrule.protocols import Array
 from chainrule.recipe.registry import part
@@ -22,5 +20,5 @@ class Temperature:
                               "For the likeliest token take the strategy greedy: --temperature 0.")
         self.temperature = temperature
 
-    def __call__(self, log_p_BV: Array, read: Sequence[Sequence[int]]) -> Array:
+    def __call__(self, log_p_BV: Array, ids_BT: Array) -> Array:
         return log_p_BV / self.temperature

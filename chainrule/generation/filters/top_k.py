@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from chainrule.errors import OptionError
 from chainrule.generation.ranking import keep, largest
 from chainrule.protocols import Array
@@ -22,7 +20,7 @@ class TopK:
             raise OptionError("top_k", k, "at least 1")
         self.k = k
 
-    def __call__(self, log_p_BV: Array, read: Sequence[Sequence[int]]) -> Array:
+    def __call__(self, log_p_BV: Array, ids_BT: Array) -> Array:
         if self.k >= log_p_BV.shape[1]:
             return log_p_BV
         return keep(log_p_BV, largest(log_p_BV, self.k)[:, -1:], self.k)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from chainrule.arrays import namespace
+from chainrule.arrays import namespace, on_host
 from chainrule.errors import OptionError
 from chainrule.generation.ranking import keep, largest
 from chainrule.protocols import Array
@@ -23,7 +21,7 @@ class TopP:
             raise OptionError("top_p", p, "above 0 and at most 1", "1 keeps every token.")
         self.p = p
 
-    def __call__(self, log_p_BV: Array, read: Sequence[Sequence[int]]) -> Array:
+    def __call__(self, log_p_BV: Array, ids_BT: Array) -> Array:
         if self.p == 1:
             return log_p_BV
         xp = namespace(log_p_BV)
@@ -31,7 +29,7 @@ class TopP:
         top_B1 = xp.max(log_p_BV, axis=1, keepdims=True)
         weight_BV = xp.exp(xp.astype(log_p_BV - xp.where(top_B1 == -xp.inf, 0.0, top_B1), xp.float64))
         wanted_B1 = self.p * xp.sum(weight_BV, axis=1, keepdims=True)
-        count = 512  # the nucleus is mostly small: look among few, then among more, before sorting a whole row
+        count = 512 if on_host(log_p_BV) else width  # the nucleus is mostly small: look among few, then among more
         while True:
             count = min(count, width)
             sorted_BK = largest(weight_BV, count)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from chainrule.arrays import namespace, to_numpy
 from chainrule.errors import OptionError
-from chainrule.generation.draft import Draft, set_apart
+from chainrule.generation.choosing import Extension
 from chainrule.generation.ranking import keep, largest
+from chainrule.generation.rows import Draft, Rows
 from chainrule.protocols import Array
 from chainrule.recipe.registry import part
 
@@ -29,28 +32,36 @@ class Beam:
             raise OptionError("length_penalty", length_penalty, "0 or more", "0 ranks by ln p alone.")
         self.results, self.length_penalty = beams, length_penalty
 
-    def extend(self, live: Sequence[Draft], log_p_BV: Array) -> list[Draft]:
+    def extend(self, rows: Rows, log_p_BV: Array) -> Extension:
         xp = namespace(log_p_BV)
         count = min(self.results + 1, log_p_BV.shape[1])  # one more than can live on: one of them may be the end mark
         kept_BV = keep(log_p_BV, largest(log_p_BV, count)[:, -1:], count)
-        rows, ids = (to_numpy(index).tolist() for index in xp.nonzero(kept_BV > -xp.inf))
-        longer = [live[row].extended(id, float(log_p_BV[row, id])) for row, id in zip(rows, ids, strict=True)]
-        return longer + [live[row].closed("stuck") for row in set(range(len(live))) - set(rows)]
+        places = xp.nonzero(kept_BV > -xp.inf)
+        return Extension(to_numpy(places[0]), to_numpy(places[1]), to_numpy(log_p_BV[places]))
 
-    def sift(self, longer: Sequence[Draft], done: list[Draft], max_tokens: int) -> tuple[list[Draft], list[Draft]]:
-        kept: list[Draft] = []
-        for prompt in sorted({draft.prompt for draft in longer}):
-            likeliest = sorted((d for d in longer if d.prompt == prompt), key=lambda d: (-d.log_p, d.ids))
-            live, _ = set_apart(likeliest, [])
-            _, done = set_apart(likeliest[: self.results], done)
-            if live and self._may_win(live[0], [d for d in done if d.prompt == prompt], max_tokens):
+    def sift(self, rows: Rows, reasons: Sequence[str], done: list[Draft]) -> tuple[np.ndarray, list[Draft]]:
+        kept: list[int] = []
+        for number in np.unique(rows.numbers).tolist():
+            likeliest = self._sorted(rows, np.flatnonzero(rows.numbers == number))
+            live = [row for row in likeliest if not reasons[row]]
+            done = done + [rows.draft(row, reasons[row]) for row in likeliest[: self.results] if reasons[row]]
+            if live and self._may_win(rows, live[0], [draft for draft in done if draft.number == number]):
                 kept += live[: self.results]
-        return kept, done
+        return np.array(kept, np.int64), done
 
-    def _may_win(self, best: Draft, done: Sequence[Draft], max_tokens: int) -> bool:
+    def _sorted(self, rows: Rows, which: np.ndarray) -> list[int]:
+        """From the likeliest down, equally likely ones by their ids."""
+        order = which[np.argsort(-rows.log_p[which], kind="stable")]
+        same = np.flatnonzero(np.diff(rows.log_p[order]) == 0)
+        if not len(same):
+            return order.tolist()
+        return sorted(order.tolist(), key=lambda row: (-rows.log_p[row], rows.ids[row, : rows.lengths[row]].tolist()))
+
+    def _may_win(self, rows: Rows, best: int, done: Sequence[Draft]) -> bool:
         """Whether a live draft could still enter the results: it can at best grow to the limit at no further cost."""
-        ended = [d for d in self.rank(done) if d.reason != "stuck"]
-        return len(ended) < self.results or self._score(best.log_p, max_tokens) > self._place(ended[-1])
+        ended = [draft for draft in self.rank(done) if draft.reason != "stuck"]
+        limit = self._score(float(rows.log_p[best]), int(rows.most[best]))
+        return len(ended) < self.results or limit > self._place(ended[-1])
 
     def rank(self, done: Sequence[Draft]) -> list[Draft]:
         return sorted(done, key=lambda d: (d.reason == "stuck", -self._place(d), d.ids))[: self.results]

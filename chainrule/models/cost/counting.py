@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.models.cost.sizes import Part
-from chainrule.models.pattern import sublayers
-from chainrule.models.stack import Shape, Stack
-from chainrule.parts.state import Reading
+from chainrule.models.shape import Shape
+from chainrule.models.stack import Stack
+from chainrule.parts.reading import Reading
 
 
 def counted(shape: Shape, vocabulary_size: int, context: int | None = None) -> list[Part]:
@@ -25,17 +25,17 @@ def counted(shape: Shape, vocabulary_size: int, context: int | None = None) -> l
     Sublayers with the same letter are alike, so one of each is run. On the meta device torch's LSTM and GRU are
     products like all else; on a CPU they are one operation that the counter does not know.
     """
-    times = Counter(sublayers(shape.pattern))
+    times, made = Counter(shape.letters), weights_made(shape)
     stack = on_meta(replace(shape, pattern="".join(times)), vocabulary_size)
     tokens = context or shape.context
     found: dict[tuple[str, str], Part] = {}
     seen: set[nn.Parameter] = set()
-    for piece, often, run in _pieces(stack, times, tokens):
-        owners = list(_parts_of(piece))
+    for piece, letter, run in _pieces(stack, times, tokens):
+        owners, often = list(_parts_of(piece)), times[letter] or 1
         for owner, own in owners:
             fresh = set(own) - seen  # a tied matrix is counted where it is met first
             seen |= fresh
-            _add(found, owner, times=often, parameters=often * sum(each.numel() for each in fresh))
+            _add(found, owner, times=often, parameters=(made[letter] or 1) * sum(each.numel() for each in fresh))
         forward, training = _flops(run)
         _add(found, owners[0][0], forward=often * forward / tokens, training=often * training / tokens)
     return [part for part in found.values() if part.parameters or part.forward]
@@ -52,17 +52,26 @@ def on_meta(shape: Shape, vocabulary_size: int) -> Any:
         return Stack(shape, vocabulary_size)
 
 
-def _pieces(stack: Any, times: Counter[str], tokens: int) -> Iterator[tuple[nn.Module, int, Callable[[], Tensor]]]:
-    """What a token meets: the module, how often, and a call that runs it on one row of so many tokens."""
-    ids, positions = (torch.zeros(*size, dtype=torch.long, device="meta") for size in ((1, tokens), (tokens,)))
-    x = torch.zeros(1, tokens, stack.shape.width, device="meta", requires_grad=True)
-    reading = Reading(position=stack.position, source=x)
-    yield stack.embedding, 1, lambda: stack.embedding(ids)
-    yield stack.position, 1, lambda: stack.position.embed(x, positions)
-    for layer, often in zip(stack.sublayers, times.values(), strict=True):
-        yield layer, often, lambda layer=layer: layer(x, None, reading)[0]  # type: ignore[misc]
-    yield stack.norm, 1, lambda: stack.norm(x)
-    yield stack.head, 1, lambda: stack.head(x)
+def weights_made(shape: Shape) -> Counter[str]:
+    """How often each letter has weights of its own: less often than it occurs where it shares them."""
+    return Counter(letter for letter, _ in {(slot.letter, slot.weights) for slot in shape.slots})
+
+
+def _pieces(stack: Any, letters: Iterable[str], tokens: int) -> Iterator[tuple[nn.Module, str, Callable[[], Tensor]]]:
+    """What a token meets: the module, its letter, and a call that runs it on one row of so many tokens."""
+    ids = torch.zeros(1, tokens, dtype=torch.long, device="meta")
+    x = torch.zeros(1, tokens, stack.width, device="meta", requires_grad=True)
+    reading = Reading(stack.shape.causal, position=stack.position, source=x).from_start(tokens, x.device)
+    yield stack.embedding, "", lambda: stack.embedding(ids)
+    yield stack.position, "", lambda: stack.position.embed(x, reading.positions)
+    for letter, layer in zip(letters, stack.sublayers, strict=True):
+        yield layer, letter, lambda layer=layer: _whole(*layer(x, None, None, reading)[:2])  # type: ignore[misc]
+    yield stack.norm, "", lambda: stack.norm(x)
+    yield stack.head, "", lambda: stack.head.log_probs(x)
+
+
+def _whole(x: Tensor, added: Tensor | None) -> Tensor:
+    return x if added is None else x + added
 
 
 def _flops(run: Callable[[], Tensor]) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from chainrule.models.cost.counting import counted
 from chainrule.models.cost.memory import decoding_memory, training_memory
 from chainrule.models.cost.sizes import estimated
 from chainrule.models.cost.speed import speed
-from chainrule.models.stack import Shape
+from chainrule.models.shape import Shape
 
 
 @dataclass(frozen=True)

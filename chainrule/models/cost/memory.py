@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -11,10 +12,10 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from chainrule.models.cost.counting import on_meta, parameters
+from chainrule.models.cost.counting import on_meta, parameters, weights_made
 from chainrule.models.cost.sizes import DecodingMemory, TrainingMemory
-from chainrule.models.pattern import sublayers
-from chainrule.models.stack import Shape
+from chainrule.models.shape import Shape
+from chainrule.parts.state import leaves
 
 
 def training_memory(shape: Shape, vocabulary_size: int, tokens: tuple[int, int], *,
@@ -28,7 +29,8 @@ def training_memory(shape: Shape, vocabulary_size: int, tokens: tuple[int, int],
     """
     size = 8 if precision == torch.float64 else 4
     weights = size * parameters(shape, vocabulary_size)
-    state = size // 4 * _extended(shape, lambda some: _optimizer_bytes(on_meta(some, vocabulary_size), optimizer))
+    state = size // 4 * _extended(shape, lambda some: _optimizer_bytes(on_meta(some, vocabulary_size), optimizer),
+                                  weights_made(shape))
     kept = activations(shape, vocabulary_size, tokens, precision)
     copy = 0 if precision in (torch.float32, torch.float64) else weights // 4 * precision.itemsize
     at_once = min(logits, tokens[0] * tokens[1] * vocabulary_size)
@@ -47,7 +49,7 @@ def activations(shape: Shape, vocabulary_size: int, tokens: tuple[int, int],
         with _FusedAttention():
             return kept_bytes(on_meta(some, vocabulary_size).to(precision), ids)
 
-    return _extended(shape, kept)
+    return _extended(shape, kept, Counter(shape.letters))
 
 
 def kept_bytes(stack: Any, ids: Tensor) -> int:
@@ -66,24 +68,23 @@ def kept_bytes(stack: Any, ids: Tensor) -> int:
 
 def decoding_memory(shape: Shape, vocabulary_size: int) -> DecodingMemory:
     """What `Stack.start` sets aside for one row in float32."""
-    letters = sublayers(shape.pattern)
-    stack = on_meta(replace(shape, pattern="".join(dict.fromkeys(letters))), vocabulary_size)
+    times = Counter(shape.letters)
+    stack = on_meta(replace(shape, pattern="".join(times)), vocabulary_size)
     fixed = grows = 0
-    for letter, layer in zip(dict.fromkeys(letters), stack.sublayers, strict=True):
-        if layer.mixes:
-            one, two = (sum(each.numel() * each.itemsize for each in _tensors(
-                layer.body.start(1, room, stack.embedding.weight))) for room in (1, 2))
-            fixed, grows = fixed + letters.count(letter) * (2 * one - two), grows + letters.count(letter) * (two - one)
+    like = next(stack.parameters())
+    for layer, often in zip(stack.sublayers, times.values(), strict=True):
+        one, two = (sum(each.nbytes for each in leaves(layer.body.start(1, room, like)) if each.is_floating_point())
+                    for room in (1, 2))
+        fixed, grows = fixed + often * (2 * one - two), grows + often * (two - one)
     return DecodingMemory(fixed, grows)
 
 
-def _extended(shape: Shape, measure: Callable[[Shape], int]) -> int:
+def _extended(shape: Shape, measure: Callable[[Shape], int], times: Counter[str]) -> int:
     """What `measure` says of a shape, from a stack with each letter once and what one more of each adds to it."""
-    letters = sublayers(shape.pattern)
-    once = "".join(dict.fromkeys(letters))
+    once = "".join(dict.fromkeys(shape.letters))
     base = measure(replace(shape, pattern=once))
-    return base + sum((letters.count(letter) - 1) * (measure(replace(shape, pattern=once + letter)) - base)
-                      for letter in once if letters.count(letter) > 1)
+    return base + sum((times[letter] - 1) * (measure(replace(shape, pattern=once + letter)) - base)
+                      for letter in once if times[letter] > 1)
 
 
 def _optimizer_bytes(stack: Any, make: Callable[[Any], Any]) -> int:
@@ -99,9 +100,6 @@ def _optimizer_bytes(stack: Any, make: Callable[[Any], Any]) -> int:
 def _tensors(state: Any) -> Iterator[Tensor]:
     if isinstance(state, Tensor):
         yield state
-    elif is_dataclass(state):
-        for each in fields(state):
-            yield from _tensors(getattr(state, each.name))
     elif isinstance(state, dict):
         for item in state.values():
             yield from _tensors(item)

@@ -9,12 +9,11 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import torch
-from torch.nn import functional as F
 
 from chainrule.models.cost.counting import counted, parameters
 from chainrule.models.cost.measuring import Speed, fastest, remembered
-from chainrule.models.pattern import sublayers
-from chainrule.models.stack import Shape, Stack
+from chainrule.models.shape import Shape
+from chainrule.models.stack import Stack
 from chainrule.storage.environment import processor
 
 STEP = {"cpu": 1e10, "cuda": 5e12}  # FLOPs of a measured step at most: some 0.3 s of two cores, 50 ms of a GPU
@@ -25,7 +24,7 @@ def speed(shape: Shape, vocabulary_size: int, rows: int, precision: str = "float
     """Training steps of the model itself where it is small, of one sublayer of each letter where it is not, with as
     many of the rows as fit into half a second; for models too large for that, matrix products."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    each_once = replace(shape, pattern="".join(dict.fromkeys(sublayers(shape.pattern))))
+    each_once = replace(shape, pattern="".join(dict.fromkeys(shape.letters)))
     for tried, what in ((shape, "the model"), (each_once, "one sublayer of each kind")):
         flops = sum(part.training for part in counted(tried, vocabulary_size)) * shape.context
         some = min(rows, int(STEP[device] / flops))
@@ -48,8 +47,7 @@ def _step_seconds(shape: Shape, vocabulary_size: int, rows: int, precision: str,
 
     def step() -> None:
         with _autocast(precision, device):
-            logits = stack.head(stack(ids)[0])
-            loss = F.cross_entropy(logits.flatten(0, 1).float(), ids.flatten())
+            loss = stack.head.loss(stack(ids)[0], ids) / ids.numel()
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()

@@ -4,6 +4,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from chainrule.errors import OptionError
+from chainrule.parts.place import Place
 from chainrule.recipe.registry import part
 
 
@@ -16,7 +17,7 @@ class Independent(nn.Module):
     Srivastava et al. 2014, JMLR 15.
     """
 
-    def __init__(self, *, rate: float = 0.0):
+    def __init__(self, place: Place, *, rate: float = 0.0):
         super().__init__()
         if not 0 <= rate < 1:
             raise OptionError("Independent.rate", rate, "at least 0 and less than 1")

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.errors import OptionError
+from chainrule.parts.place import Place
 from chainrule.recipe.registry import part
 
 
@@ -16,7 +17,7 @@ class Variational(nn.Module):
     Gal & Ghahramani 2016, arXiv:1512.05287.
     """
 
-    def __init__(self, *, rate: float = 0.0):
+    def __init__(self, place: Place, *, rate: float = 0.0):
         super().__init__()
         if not 0 <= rate < 1:
             raise OptionError("Variational.rate", rate, "at least 0 and less than 1")

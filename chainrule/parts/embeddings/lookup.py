@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from chainrule.parts.place import Place
 from chainrule.recipe.registry import part
 
 
@@ -18,11 +19,11 @@ class Lookup(nn.Module):
     scale "root" is √D, as in Vaswani et al. 2017, arXiv:1706.03762, §3.4.
     """
 
-    def __init__(self, vocabulary_size: int, width: int, *, deviation: float = 0.02,
+    def __init__(self, place: Place, *, deviation: float = 0.02,
                  scale: Literal["one", "root"] = "one"):
         super().__init__()
-        self.weight = nn.Parameter(torch.empty(vocabulary_size, width).normal_(0.0, deviation))
-        self.scale = width**0.5 if scale == "root" else 1.0
+        self.weight = nn.Parameter(torch.empty(place.vocabulary, place.width).normal_(0.0, deviation))
+        self.scale = place.width**0.5 if scale == "root" else 1.0
 
     def forward(self, ids: Tensor) -> Tensor:
         x = F.embedding(ids, self.weight)

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 
-from torch import Tensor, nn
+import torch
+from torch import Tensor
 from torch.nn import functional as F
 
 from chainrule.errors import OptionError, did_you_mean
+from chainrule.parts.feedforwards._pointwise import Pointwise
 from chainrule.parts.linear import Linear
+from chainrule.parts.place import Place
 from chainrule.recipe.registry import part
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -17,7 +20,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 @part
-class MLP(nn.Module):
+class MLP(Pointwise):
     """Two linear maps with an activation between them.
 
     y = W₂ φ(W₁ x + b₁) + b₂.
@@ -26,18 +29,28 @@ class MLP(nn.Module):
     N(0, 1/(F · depth)), biases at 0.
     """
 
-    def __init__(self, width: int, depth: int, *, hidden: int | None = None, activation: str = "gelu",
+    def __init__(self, place: Place, *, hidden: int | None = None, activation: str = "gelu",
                  bias: bool = True):
         super().__init__()
         if activation not in ACTIVATIONS:
             raise OptionError("MLP.activation", activation, "an activation",
                               did_you_mean(activation, ACTIVATIONS).strip())
-        hidden = 4 * width if hidden is None else hidden
+        hidden = 4 * place.width if hidden is None else hidden
         if hidden < 1:
             raise OptionError("MLP.hidden", hidden, "at least 1")
-        self.activation = ACTIVATIONS[activation]
-        self.inward = Linear(width, hidden, bias=bias)
-        self.outward = Linear(hidden, width, bias=bias, depth=depth)
+        self.name, self.activation = activation, ACTIVATIONS[activation]
+        self.inward = Linear(place.width, hidden, bias=bias)
+        self.outward = Linear(hidden, place.width, bias=bias, depth=place.depth)
 
-    def forward(self, x: Tensor) -> Tensor:
-        return self.outward(self.activation(self.inward(x)))
+    def through(self, x: Tensor) -> Tensor:
+        hidden = self._activated(x) if self._fuses(x) else self.activation(self.inward(x))
+        return self.outward(hidden)
+
+    def _fuses(self, x: Tensor) -> bool:
+        return (self.name == "gelu_tanh" and self.inward.bias is not None and x.is_cuda
+                and not torch.is_grad_enabled() and not torch.is_autocast_enabled("cuda"))
+
+    def _activated(self, x: Tensor) -> Tensor:
+        """The first map and its activation in one product of the GPU's library, before numbers are rounded."""
+        y = torch._addmm_activation(self.inward.bias, x.flatten(0, -2), self.inward.weight.t(), use_gelu=True)
+        return y.unflatten(0, x.shape[:-1])

@@ -1,22 +1,29 @@
 """Untied softmax: an output matrix of its own."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
+from chainrule.parts.heads._softmax import Softmax
+from chainrule.parts.place import Place
 from chainrule.recipe.registry import part
 
 
 @part
-class Untied(nn.Module):
+class Untied(Softmax):
     """An output matrix of its own.
 
-    logits = W h + b; W starts as N(0, deviation²), b at 0.
+    scores = W h + b; W starts as N(0, deviation²), b at 0.
     """
 
-    def __init__(self, width: int, embedding: Tensor, *, bias: bool = True, deviation: float = 0.02):
+    def __init__(self, place: Place, embedding: Any, *, bias: bool = True, deviation: float = 0.02):
         super().__init__()
-        self.weight = nn.Parameter(torch.empty(len(embedding), width).normal_(0.0, deviation))
-        self.bias = nn.Parameter(torch.zeros(len(embedding))) if bias else None
+        self.outputs = place.outputs
+        self.weight = nn.Parameter(torch.empty(place.outputs, place.width).normal_(0.0, deviation))
+        self.bias = nn.Parameter(torch.zeros(place.outputs)) if bias else None
 
-    def forward(self, hidden: Tensor) -> Tensor:
+    def scores(self, hidden: Tensor) -> Tensor:
         return nn.functional.linear(hidden, self.weight, self.bias)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from chainrule.parts.state import Reading
+from chainrule.parts.reading import Reading
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from chainrule.errors import OptionError, UsageError
-from chainrule.parts.state import Reading
+from chainrule.errors import OptionError
+from chainrule.parts.place import Place
+from chainrule.parts.reading import Reading
 from chainrule.watching import note, watched
 
 
@@ -72,8 +73,15 @@ class Recurrent(nn.Module):
     Schuster & Paliwal 1997. Padding behind a row is never read by the second before the row itself.
     """
 
-    def __init__(self, width: int, directions: int, make: Callable[[int, int], Cell]):
+    recurrent = True  # what it remembers of one stretch of text it takes along to the next
+
+    def __init__(self, place: Place, directions: int | None, make: Callable[[int, int], Cell]):
         super().__init__()
+        width, usual = place.width, 1 if place.causal else 2
+        directions = usual if directions is None else directions
+        if directions != usual:
+            raise OptionError(f"{type(self).__name__}.directions", directions,
+                              "1 where what follows must not be seen" if place.causal else "2 to read both ways")
         if width % directions:
             raise OptionError(f"{type(self).__name__}.directions", directions, f"a divisor of width {width}")
         self.cell = make(width, width // directions)
@@ -83,9 +91,7 @@ class Recurrent(nn.Module):
         return self.cell.start(batch, like)
 
     def forward(self, x: Tensor, state: Any, reading: Reading) -> tuple[Tensor, Any]:
-        if reading.causal == (self.reversed_cell is not None):
-            raise UsageError(f"{type(self).__name__}.directions = {2 if reading.causal else 1}, expected "
-                             f"{'1 where what follows must not be seen' if reading.causal else '2 to read both ways'}.")
+        assert reading.causal == (self.reversed_cell is None), "built for one way of reading, and used for the other"
         assert state is None or reading.causal, "both directions need the whole sequence at once"
         y, seen, after = self.cell(x, self.cell.start(len(x), x) if state is None else state)
         if self.reversed_cell is not None:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Annotated
 
+import torch
 from torch import Tensor, nn
 
 from chainrule.errors import OptionError, UsageError
 from chainrule.parts.linear import Linear
-from chainrule.parts.mixers._dot_product import attend, hide, split_heads
-from chainrule.parts.state import Reading
-from chainrule.recipe.registry import part
+from chainrule.parts.mixers._heads import check_heads, merge_heads, split_heads
+from chainrule.parts.place import Place
+from chainrule.parts.reading import Reading
+from chainrule.recipe.choices import Choice, PartOf
+from chainrule.recipe.registry import build, part
 
 
 @dataclass(frozen=True)
 class Source:
-    """The source's keys and values (B, H, S, E), which of them are real (B, S); None before it has been looked at."""
+    """The source's keys and values (B, H, S, E), and how many are real (B,); S = 0 before it has been looked at."""
 
-    keys: Tensor | None = None
-    values: Tensor | None = None
-    real: Tensor | None = None
+    keys: Tensor
+    values: Tensor
+    lengths: Tensor
 
 
 @part
@@ -33,31 +37,45 @@ class CrossAttention(nn.Module):
     N(0, 1/(D · depth)), biases at 0.
     """
 
-    def __init__(self, width: int, depth: int, *, heads: int = 4, bias: bool = False, dropout: float = 0.0):
+    bounded = True  # it looks at a source of a certain length
+
+    def __init__(self, place: Place, *, heads: int = 4, bias: bool = False, dropout: float = 0.0,
+                 attend: Annotated[Choice, PartOf("parts/attention")] = "full"):
         super().__init__()
-        if heads < 1 or width % heads:
-            raise OptionError("CrossAttention.heads", heads, f"a divisor of width {width}")
-        if not 0 <= dropout < 1:
-            raise OptionError("CrossAttention.dropout", dropout, "at least 0 and less than 1")
-        self.heads, self.dropout = heads, dropout
-        self.query = Linear(width, width, bias=bias)
-        self.inward = Linear(width, 2 * width, bias=bias)
-        self.outward = Linear(width, width, bias=bias, depth=depth)
+        check_heads("CrossAttention", place.width, heads, dropout)
+        self.heads = heads
+        self.query = Linear(place.width, place.width, bias=bias)
+        self.inward = Linear(place.width, 2 * place.width, bias=bias)
+        self.outward = Linear(place.width, place.width, bias=bias, depth=place.depth)
+        self.attend = build("parts/attention", attend, replace(place, heads=heads, causal=False, dropout=dropout))
+        if self.attend.memory is not None:
+            name = attend if isinstance(attend, str) else attend["name"]
+            raise OptionError("CrossAttention.attend", name, "full, or another that sees all of the source",
+                              "The source has no positions in common with the text.")
 
     def start(self, batch: int, room: int, like: Tensor) -> Source:
-        return Source()
+        nothing = like.new_zeros(batch, self.heads, 0, self.query.out_features // self.heads)
+        return Source(nothing, nothing, torch.zeros(batch, dtype=torch.long, device=like.device))
 
-    def forward(self, x: Tensor, state: Source | None, reading: Reading) -> tuple[Tensor, Source]:
-        source = state if state is not None and state.keys is not None else self._projected(reading)
-        assert source.keys is not None and source.values is not None
+    def forward(self, x: Tensor, state: Source | None, reading: Reading) -> tuple[Tensor, Source | None]:
+        source = state if state is not None and state.keys.shape[2] else self._projected(reading)
         q = split_heads(self.query(x), self.heads)
-        y = attend(q, source.keys, source.values, None if source.real is None else hide(source.real, q), causal=False,
-                   dropout=self.dropout if self.training else 0.0)
-        return self.outward(y.transpose(1, 2).flatten(2)), source
+        places = torch.arange(max(x.shape[1], source.keys.shape[2]), device=x.device)[None]
+        lengths = reading.source_lengths if state is None else source.lengths
+        told = replace(reading, lengths=lengths, causal=False, position=None)
+        y = self.attend(q, source.keys, source.values, places[:, :x.shape[1]], places[:, :source.keys.shape[2]], told)
+        return self.outward(merge_heads(y)), None if state is None else source
 
     def _projected(self, reading: Reading) -> Source:
         if reading.source is None:
             raise UsageError("cross-attention has no source to look at. Take x out of model.pattern, or choose a task "
                              "that has one.")
         k, v = split_heads(self.inward(reading.source), 2 * self.heads).chunk(2, dim=1)
-        return Source(k, v, reading.real_source())
+        real = reading.source_lengths
+        if real is None:
+            real = torch.full((len(k),), k.shape[2], dtype=torch.long, device=k.device)
+        return Source(k, v, real)
+
+    def stream_weights(self) -> list[Tensor]:
+        """What values pass on their way into the stream: not the queries and keys."""
+        return [self.inward.weight[self.query.out_features:], self.outward.weight]

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from chainrule.errors import OptionError
 from chainrule.parts.mixers._recurrent import Cell, Hidden, Recurrent, goes_by_steps, spread_uniformly
+from chainrule.parts.place import Place
 from chainrule.recipe.registry import part
 
 Beginning = Literal["orthogonal", "uniform", "identity"]
@@ -26,11 +27,11 @@ class Elman(Recurrent):
     they vanish where it is uniform (its eigenvalues lie within 1/√3) and explode where it is orthogonal with `gain` 2.
     """
 
-    def __init__(self, width: int, depth: int, *, activation: Literal["tanh", "relu"] = "tanh",
-                 recurrent: Beginning = "orthogonal", gain: float = 1.0, directions: Literal[1, 2] = 1):
+    def __init__(self, place: Place, *, activation: Literal["tanh", "relu"] = "tanh",
+                 recurrent: Beginning = "orthogonal", gain: float = 1.0, directions: Literal[1, 2] | None = None):
         if gain <= 0:
             raise OptionError("Elman.gain", gain, "more than 0")
-        super().__init__(width, directions,
+        super().__init__(place, directions,
                          lambda inputs, hidden: ElmanCell(inputs, hidden, activation, recurrent, gain))
 
 

@@ -8,7 +8,8 @@ from torch import Tensor, nn
 from chainrule.errors import OptionError
 from chainrule.parts.linear import Linear
 from chainrule.parts.mixers._nearby import Last, nearby
-from chainrule.parts.state import Reading
+from chainrule.parts.place import Place
+from chainrule.parts.reading import Reading
 from chainrule.recipe.registry import part
 from chainrule.watching import note, watched
 
@@ -24,14 +25,14 @@ class GatedConvolution(nn.Module):
     arXiv:1705.03122, §3.5), the depth for what other sublayers add. Biases start at 0.
     """
 
-    def __init__(self, width: int, depth: int, *, kernel: int = 4, bias: bool = True):
+    def __init__(self, place: Place, *, kernel: int = 4, bias: bool = True):
         super().__init__()
         if kernel < 1:
             raise OptionError("GatedConvolution.kernel", kernel, "at least 1", "1 looks at a single token.")
         self.kernel = kernel
-        self.inward = Linear(kernel * width, 2 * width, bias=bias)
+        self.inward = Linear(kernel * place.width, 2 * place.width, bias=bias)
         with torch.no_grad():
-            self.inward.weight[:width] *= 2 * depth**-0.5
+            self.inward.weight[:place.width] *= 2 * place.depth**-0.5
 
     def start(self, batch: int, room: int, like: Tensor) -> Last:
         return Last(like.new_zeros(batch, self.kernel - 1, self.inward.out_features // 2))

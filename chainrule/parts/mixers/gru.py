@@ -7,6 +7,7 @@ from typing import Any, Literal
 from torch import Tensor, nn
 
 from chainrule.parts.mixers._recurrent import Cell, Hidden, Recurrent, goes_by_steps, spread_uniformly
+from chainrule.parts.place import Place
 from chainrule.recipe.registry import part
 
 
@@ -20,8 +21,8 @@ class GRU(Recurrent):
     share that is kept. Weights start uniform within ± spread, which is 1/√D by default; biases at 0.
     """
 
-    def __init__(self, width: int, depth: int, *, spread: float | None = None, directions: Literal[1, 2] = 1):
-        super().__init__(width, directions, lambda inputs, hidden: GRUCell(inputs, hidden, spread or hidden**-0.5))
+    def __init__(self, place: Place, *, spread: float | None = None, directions: Literal[1, 2] | None = None):
+        super().__init__(place, directions, lambda inputs, hidden: GRUCell(inputs, hidden, spread or hidden**-0.5))
 
 
 class GRUCell(Cell):

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.parts.mixers._recurrent import Cell, Recurrent, goes_by_steps, spread_uniformly
+from chainrule.parts.place import Place
 from chainrule.recipe.registry import part
 
 
@@ -30,9 +31,9 @@ class LSTM(Recurrent):
     2015), the other biases at 0. Weights start uniform within ± spread, which is 1/√D by default, as torch does.
     """
 
-    def __init__(self, width: int, depth: int, *, forget: float = 1.0, spread: float | None = None,
-                 directions: Literal[1, 2] = 1):
-        super().__init__(width, directions,
+    def __init__(self, place: Place, *, forget: float = 1.0, spread: float | None = None,
+                 directions: Literal[1, 2] | None = None):
+        super().__init__(place, directions,
                          lambda inputs, hidden: LSTMCell(inputs, hidden, forget, spread or hidden**-0.5))
 
 

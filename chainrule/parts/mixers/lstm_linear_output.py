@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from chainrule.parts.mixers._recurrent import Cell, Recurrent
 from chainrule.parts.mixers.lstm import LSTMState, gates
+from chainrule.parts.place import Place
 from chainrule.recipe.registry import part
 
 
@@ -23,9 +24,9 @@ class LSTMLinearOutput(Recurrent):
     within ± spread, which is 1/√D by default.
     """
 
-    def __init__(self, width: int, depth: int, *, forget: float = 1.0, spread: float | None = None,
-                 directions: Literal[1, 2] = 1):
-        super().__init__(width, directions,
+    def __init__(self, place: Place, *, forget: float = 1.0, spread: float | None = None,
+                 directions: Literal[1, 2] | None = None):
+        super().__init__(place, directions,
                          lambda inputs, hidden: LinearOutputCell(inputs, hidden, forget, spread or hidden**-0.5))
 
 

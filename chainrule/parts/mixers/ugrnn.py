@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.parts.mixers._recurrent import Cell, Hidden, Recurrent
+from chainrule.parts.place import Place
 from chainrule.recipe.registry import part
 
 
@@ -21,9 +22,9 @@ class UGRNN(Recurrent):
     1/√D by default; b at 0, b′ at `forget`, so that a fresh network remembers.
     """
 
-    def __init__(self, width: int, depth: int, *, forget: float = 1.0, spread: float | None = None,
-                 directions: Literal[1, 2] = 1):
-        super().__init__(width, directions,
+    def __init__(self, place: Place, *, forget: float = 1.0, spread: float | None = None,
+                 directions: Literal[1, 2] | None = None):
+        super().__init__(place, directions,
                          lambda inputs, hidden: UGRNNCell(inputs, hidden, forget, spread or hidden**-0.5))
 
 

@@ -8,7 +8,8 @@ from torch import Tensor, nn
 from chainrule.errors import OptionError
 from chainrule.parts.linear import Linear
 from chainrule.parts.mixers._nearby import Last, nearby
-from chainrule.parts.state import Reading
+from chainrule.parts.place import Place
+from chainrule.parts.reading import Reading
 from chainrule.recipe.registry import part
 from chainrule.watching import note, watched
 
@@ -24,12 +25,12 @@ class Window(nn.Module):
     W starts as N(0, 1/(size · D · depth)), b at 0.
     """
 
-    def __init__(self, width: int, depth: int, *, size: int = 8, bias: bool = True):
+    def __init__(self, place: Place, *, size: int = 8, bias: bool = True):
         super().__init__()
         if size < 1:
             raise OptionError("Window.size", size, "at least 1", "1 looks at a single token.")
-        self.size, self.width = size, width
-        self.outward = Linear(size * width, width, bias=bias, depth=depth)
+        self.size, self.width = size, place.width
+        self.outward = Linear(size * place.width, place.width, bias=bias, depth=place.depth)
 
     def start(self, batch: int, room: int, like: Tensor) -> Last:
         return Last(like.new_zeros(batch, self.size - 1, self.width))

@@ -2,6 +2,7 @@
 
 from torch import Tensor, nn
 
+from chainrule.parts.place import Place
 from chainrule.recipe.registry import part
 
 
@@ -12,7 +13,7 @@ class NoNorm(nn.Module):
     y = x.
     """
 
-    def __init__(self, width: int):
+    def __init__(self, place: Place):
         super().__init__()
 
     def forward(self, x: Tensor) -> Tensor:

@@ -8,6 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from chainrule.parts.norms._summed import Terms
+from chainrule.parts.place import Place
 from chainrule.recipe.registry import part
 
 
@@ -20,9 +22,12 @@ class RMSNorm(nn.Module):
     Zhang & Sennrich 2019, arXiv:1910.07467, eq. 4.
     """
 
-    def __init__(self, width: int, *, epsilon: float = 1e-6):
+    def __init__(self, place: Place, *, epsilon: float = 1e-6):
         super().__init__()
-        self.gain, self.epsilon = nn.Parameter(torch.ones(width)), epsilon
+        self.gain, self.epsilon = nn.Parameter(torch.ones(place.width)), epsilon
+
+    def terms(self) -> Terms:
+        return Terms(self.gain, None, self.epsilon, centered=False)
 
     def forward(self, x: Tensor) -> Tensor:
         if trains_on_cpu(x):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from chainrule.parts.place import Place
+
 
 class Position(nn.Module):
     """The three places where positions can enter; a part overrides one of them."""
@@ -15,17 +17,20 @@ class Position(nn.Module):
     def __init_subclass__(cls) -> None:
         cls.turns, cls.biases = cls.turn is not Position.turn, cls.bias is not Position.bias
 
-    def __init__(self, width: int, heads: int, context: int):
+    def __init__(self, place: Place):
         super().__init__()
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
-        """x (B, T, D) with the positions (T,) told."""
+        """x (B, T, D) with the positions (B or 1, T) told."""
         return x
 
     def turn(self, x: Tensor, positions: Tensor) -> Tensor:
-        """Queries or keys (B, H, T, E) at positions (T,)."""
+        """Queries or keys (B, H, T, E) at positions (B or 1, T)."""
         return x
 
     def bias(self, q_pos: Tensor, k_pos: Tensor, causal: bool) -> Tensor | None:
-        """(H, Q, K) to be added to the scores, or None; a causal reader never looks at k_pos > q_pos."""
+        """(B or 1, H, Q, K) to be added to the scores, or None, for q_pos (B or 1, Q) and k_pos (B or 1, K).
+
+        A causal reader never looks at k_pos > q_pos.
+        """
         return None

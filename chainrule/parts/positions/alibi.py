@@ -5,6 +5,7 @@ import math
 import torch
 from torch import Tensor
 
+from chainrule.parts.place import Place
 from chainrule.parts.positions._position import Position
 from chainrule.recipe.registry import part
 
@@ -20,13 +21,13 @@ class ALiBi(Position):
     the distance either way.
     """
 
-    def __init__(self, width: int, heads: int, context: int):
-        super().__init__(width, heads, context)
-        self.heads = heads
+    def __init__(self, place: Place):
+        super().__init__(place)
+        self.heads = place.heads
 
     def bias(self, q_pos: Tensor, k_pos: Tensor, causal: bool) -> Tensor:
-        distance_QK = (q_pos[:, None] - k_pos[None, :]).abs()
-        return -slopes(self.heads, q_pos.device)[:, None, None] * distance_QK
+        distance_BQK = (q_pos[:, :, None] - k_pos[:, None, :]).abs()
+        return -slopes(self.heads, q_pos.device)[:, None, None] * distance_BQK[:, None]
 
 
 def slopes(heads: int, device: torch.device) -> Tensor:

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from chainrule.errors import OptionError
+from chainrule.parts.place import Place
 from chainrule.parts.positions._position import Position
 from chainrule.recipe.registry import part
 
@@ -23,19 +24,19 @@ class RelativeBias(Position):
     logarithm up to `furthest`, beyond which all share the last. A reader of both sides has a half for either.
     """
 
-    def __init__(self, width: int, heads: int, context: int, *, buckets: int = 32, furthest: int = 128,
+    def __init__(self, place: Place, *, buckets: int = 32, furthest: int = 128,
                  deviation: float = 0.02):
-        super().__init__(width, heads, context)
+        super().__init__(place)
         if buckets < 4 or buckets % 4:
             raise OptionError("RelativeBias.buckets", buckets, "a multiple of 4")
         if furthest <= buckets // 2:
             raise OptionError("RelativeBias.furthest", furthest, f"more than {buckets // 2}, half of the buckets")
         self.buckets, self.furthest = buckets, furthest
-        self.weight = nn.Parameter(torch.empty(buckets, heads).normal_(0.0, deviation))
+        self.weight = nn.Parameter(torch.empty(buckets, place.heads).normal_(0.0, deviation))
 
     def bias(self, q_pos: Tensor, k_pos: Tensor, causal: bool) -> Tensor:
-        bucket_QK = bucket(q_pos[:, None] - k_pos[None, :], self.buckets, self.furthest, causal)
-        return F.embedding(bucket_QK, self.weight).permute(2, 0, 1)
+        bucket_BQK = bucket(q_pos[:, :, None] - k_pos[:, None, :], self.buckets, self.furthest, causal)
+        return F.embedding(bucket_BQK, self.weight).permute(0, 3, 1, 2)
 
 
 def bucket(back: Tensor, buckets: int, furthest: int, causal: bool) -> Tensor:

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from chainrule.parts.place import Place
 from chainrule.parts.positions._position import Position
 from chainrule.recipe.registry import part
 
@@ -23,19 +24,19 @@ class Rotary(Position):
 
     angles: Tensor  # a turn by one position, for each number of a head
 
-    def __init__(self, width: int, heads: int, context: int, *, base: float = 10_000.0):
-        super().__init__(width, heads, context)
+    def __init__(self, place: Place, *, base: float = 10_000.0):
+        super().__init__(place)
         self.base = base
-        self.register_buffer("angles", per_position(width // heads, base), persistent=False)
+        self.register_buffer("angles", per_position(place.head_width, base), persistent=False)
 
     def turn(self, x: Tensor, positions: Tensor) -> Tensor:
         """y = x cos + x′ sin, where x′ has the numbers of each pair exchanged; the sign is in the angle."""
         width = x.shape[-1]
         angles = self.angles if width == len(self.angles) else per_position(width, self.base).to(x.device)
-        angle_TE = positions[:, None] * angles
+        angle_BTE = (positions[:, :, None] * angles)[:, None]
         half = width // 2
         exchanged = x.roll(half, -1) if width % 2 == 0 else torch.cat([x[..., half:-1], x[..., :half], x[..., -1:]], -1)
-        return torch.addcmul(x * angle_TE.cos().to(x.dtype), exchanged, angle_TE.sin().to(x.dtype))
+        return torch.addcmul(x * angle_BTE.cos().to(x.dtype), exchanged, angle_BTE.sin().to(x.dtype))
 
     def _apply(self, fn: Any, recurse: bool = True) -> Rotary:
         """Moves to another device, but never to another kind of number."""

@@ -2,6 +2,7 @@
 
 from torch import Tensor
 
+from chainrule.parts.place import Place
 from chainrule.parts.positions._position import Position
 from chainrule.parts.positions._waves import waves
 from chainrule.recipe.registry import part
@@ -17,8 +18,8 @@ class Sinusoidal(Position):
     numbers are near 1, do not drown them: say so with the embedding's scale, or make the waves smaller here.
     """
 
-    def __init__(self, width: int, heads: int, context: int, *, base: float = 10_000.0, scale: float = 1.0):
-        super().__init__(width, heads, context)
+    def __init__(self, place: Place, *, base: float = 10_000.0, scale: float = 1.0):
+        super().__init__(place)
         self.base, self.scale = base, scale
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:

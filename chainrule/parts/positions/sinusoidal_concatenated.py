@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor, nn
 
+from chainrule.parts.place import Place
 from chainrule.parts.positions._position import Position
 from chainrule.parts.positions._waves import waves
 from chainrule.recipe.registry import part
@@ -18,11 +19,11 @@ class SinusoidalConcatenated(Position):
     [1, N(0, 2 deviation²/D)]: the words pass, the places come in as small as freshly made embeddings.
     """
 
-    def __init__(self, width: int, heads: int, context: int, *, base: float = 10_000.0, deviation: float = 0.02):
-        super().__init__(width, heads, context)
+    def __init__(self, place: Place, *, base: float = 10_000.0, deviation: float = 0.02):
+        super().__init__(place)
         self.base = base
-        places = torch.empty(width, width).normal_(0.0, deviation * (2 / width) ** 0.5)
-        self.weight = nn.Parameter(torch.cat([torch.eye(width), places], dim=1))
+        places = torch.empty(place.width, place.width).normal_(0.0, deviation * (2 / place.width) ** 0.5)
+        self.weight = nn.Parameter(torch.cat([torch.eye(place.width), places], dim=1))
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
         places = waves(positions, x.shape[-1], self.base).to(x.dtype).expand_as(x)

@@ -1,15 +1,16 @@
 """Post-norm wiring: the Transformer as it was published."""
 
-from collections.abc import Callable
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor
 
+from chainrule.parts.place import Place
+from chainrule.parts.wirings._wiring import Make, Sublayer, Wiring
 from chainrule.recipe.registry import part
 
 
 @part
-class PostNorm(nn.Module):
+class PostNorm(Wiring):
     """Add, then normalize: the Transformer as it was published.
 
     y = norm(x + dropout(f(x))).
@@ -17,10 +18,10 @@ class PostNorm(nn.Module):
     Vaswani et al. 2017, arXiv:1706.03762, §3.1.
     """
 
-    def __init__(self, norm: Callable[[], nn.Module], dropout: Callable[[], nn.Module], depth: int):
+    def __init__(self, place: Place, norm: Make, dropout: Make):
         super().__init__()
         self.norm, self.dropout = norm(), dropout()
 
-    def forward(self, x: Tensor, sublayer: Callable[[Tensor], tuple[Tensor, Any]]) -> tuple[Tensor, Any]:
+    def forward(self, x: Tensor, sublayer: Sublayer) -> tuple[Tensor, Any]:
         y, state = sublayer(x)
         return self.norm(x + self.dropout(y)), state

@@ -1,15 +1,17 @@
 """Pre-norm wiring: normalize what goes into a sublayer, leave the stream alone."""
 
-from collections.abc import Callable
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor
 
+from chainrule.parts.norms._summed import summed
+from chainrule.parts.place import Place
+from chainrule.parts.wirings._wiring import Make, Sublayer, Wiring
 from chainrule.recipe.registry import part
 
 
 @part
-class PreNorm(nn.Module):
+class PreNorm(Wiring):
     """Normalize what goes into a sublayer, and leave the stream alone.
 
     y = x + dropout(f(norm(x))); the stack ends with one more norm.
@@ -19,10 +21,15 @@ class PreNorm(nn.Module):
 
     ends_with_norm = True
 
-    def __init__(self, norm: Callable[[], nn.Module], dropout: Callable[[], nn.Module], depth: int):
+    def __init__(self, place: Place, norm: Make, dropout: Make):
         super().__init__()
         self.norm, self.dropout = norm(), dropout()
 
-    def forward(self, x: Tensor, sublayer: Callable[[Tensor], tuple[Tensor, Any]]) -> tuple[Tensor, Any]:
+    def forward(self, x: Tensor, sublayer: Sublayer) -> tuple[Tensor, Any]:
         y, state = sublayer(self.norm(x))
         return x + self.dropout(y), state
+
+    def flow(self, x: Tensor, added: Tensor | None, sublayer: Sublayer) -> tuple[Tensor, Tensor | None, Any]:
+        x, inward = summed(self.norm, x, added)
+        y, state = sublayer(inward)
+        return x, self.dropout(y), state

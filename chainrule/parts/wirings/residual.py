@@ -1,15 +1,16 @@
 """Residual wiring without normalization."""
 
-from collections.abc import Callable
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor
 
+from chainrule.parts.place import Place
+from chainrule.parts.wirings._wiring import Make, Sublayer, Wiring
 from chainrule.recipe.registry import part
 
 
 @part
-class Residual(nn.Module):
+class Residual(Wiring):
     """Add what the sublayer says, without normalization.
 
     y = x + dropout(f(x)).
@@ -17,10 +18,10 @@ class Residual(nn.Module):
     He et al. 2016, arXiv:1512.03385, eq. 1; in the depth of recurrent networks, Wu et al. 2016, arXiv:1609.08144.
     """
 
-    def __init__(self, norm: Callable[[], nn.Module], dropout: Callable[[], nn.Module], depth: int):
+    def __init__(self, place: Place, norm: Make, dropout: Make):
         super().__init__()
         self.dropout = dropout()
 
-    def forward(self, x: Tensor, sublayer: Callable[[Tensor], tuple[Tensor, Any]]) -> tuple[Tensor, Any]:
+    def forward(self, x: Tensor, sublayer: Sublayer) -> tuple[Tensor, Any]:
         y, state = sublayer(x)
         return x + self.dropout(y), state

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 CHUNK = 4 << 20  # bytes of text in a chunk, about
 
@@ -32,6 +32,7 @@ class Document:
         return b"".join(chunk.data for chunk in self.chunks).decode()
 
 
+@runtime_checkable
 class Corpus(Protocol):
     """Text that can be read again and again, in the same order."""
 

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from chainrule.errors import DataError, UsageError, did_you_mean
 from chainrule.text.corpora.builtin import BUILTINS
-from chainrule.text.corpora.corpus import CHUNK, Chunk
+from chainrule.text.corpora.corpus import CHUNK, Chunk, Corpus
 from chainrule.text.corpora.formats import FORMATS, FileSource, Source, format_of
 from chainrule.text.corpora.packing import readable
 from chainrule.text.options import TextOptions
@@ -52,8 +53,10 @@ class SourceCorpus:
         return hashlib.sha256("\n".join([VERSION, self.options.digest(), *digests]).encode()).hexdigest()
 
 
-def open_corpus(spec: str | Path | Sequence[str | Path], options: TextOptions | None = None) -> SourceCorpus:
-    """A corpus from a path, a glob, a folder, a built-in's name, or a sequence of these."""
+def open_corpus(spec: str | Path | Sequence[str | Path] | Corpus, options: TextOptions | None = None) -> Any:
+    """A corpus from a path, a glob, a folder, a built-in's name, or a sequence of these; a corpus is one already."""
+    if isinstance(spec, Corpus):
+        return spec
     specs = [spec] if isinstance(spec, str | Path) else list(spec)
     sources = [source for one in specs for source in _sources(one)]
     if not sources:

@@ -16,7 +16,7 @@ import numpy as np
 from chainrule.text.corpora.blocks import cut_text
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
-from chainrule.text.tokenizer import Tokenizer
+from chainrule.text.tokenizer import TrainedTokenizer
 from chainrule.text.tokenizers._layout import START_STOP, byte_spellings
 from chainrule.text.units import END, Stretch, stretches, unit_of
 
@@ -95,7 +95,7 @@ def texts(corpus: Corpus, options: TextOptions) -> Iterator[str]:
             yield from (piece.decode() for piece, _ in cut_text(unit, SMALL))
 
 
-class PieceTokenizer(Tokenizer):
+class PieceTokenizer(TrainedTokenizer):
     """Words cut into pieces; every byte is a piece too, so nothing is unknown and nothing is lost."""
 
     unknown, start, end = None, 0, 1

@@ -11,7 +11,7 @@ import numpy as np
 from chainrule.recipe.registry import part
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
-from chainrule.text.tokenizer import Tokenizer
+from chainrule.text.tokenizer import TrainedTokenizer
 from chainrule.text.tokenizers._layout import BYTE_LEVEL, START_STOP, byte_spellings, layout
 from chainrule.text.units import END, Stretch
 
@@ -35,7 +35,7 @@ class Bytes:
         return ByteTokenizer()
 
 
-class ByteTokenizer(Tokenizer):
+class ByteTokenizer(TrainedTokenizer):
     """id = byte + 2."""
 
     name, vocabulary_size = "bytes", FIRST + 256

@@ -12,7 +12,7 @@ import numpy as np
 from chainrule.recipe.registry import part
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
-from chainrule.text.tokenizer import Tokenizer
+from chainrule.text.tokenizer import TrainedTokenizer
 from chainrule.text.tokenizers._layout import layout
 from chainrule.text.tokenizers._ranking import check, ranked
 from chainrule.text.units import END, Stretch, stretches, unit_of
@@ -64,7 +64,7 @@ class Characters:
         return CharacterTokenizer(sorted(vocabulary, key=vocabulary.__getitem__))
 
 
-class CharacterTokenizer(Tokenizer):
+class CharacterTokenizer(TrainedTokenizer):
     """A fixed vocabulary of characters: lossless on every text that has no others."""
 
     name, unknown, start, end = "characters", UNKNOWN, START, STOP

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chainrule.recipe.registry import part
-from chainrule.text.tokenizer import Tokenizer
+from chainrule.text.tokenizer import TrainedTokenizer
 from chainrule.text.tokenizers.words import Counted, WordTokenizer
 from chainrule.text.units import END
 
@@ -36,7 +36,7 @@ class PlainWordTokenizer(WordTokenizer):
         return found[:-1]
 
     def encode_lines(self, lines: Sequence[str]) -> np.ndarray:
-        return Tokenizer.encode_lines(self, lines)
+        return TrainedTokenizer.encode_lines(self, lines)
 
 
 @part

@@ -17,7 +17,7 @@ from chainrule.errors import DataError
 from chainrule.recipe.registry import part
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
-from chainrule.text.tokenizer import Tokenizer
+from chainrule.text.tokenizer import TrainedTokenizer
 from chainrule.text.tokenizers._layout import layout
 from chainrule.text.tokenizers._ranking import check, ranked
 from chainrule.text.units import END, Stretch, stretches, unit_of
@@ -121,10 +121,11 @@ class GrowingWords:
         return self.made([_spelled_unknown(set(kept)), b"<s>", b"</s>", *kept]), renumber
 
 
-class WordTokenizer(Tokenizer):
+class WordTokenizer(TrainedTokenizer):
     """A fixed vocabulary of words; decoding puts one space between them."""
 
-    name, unknown, start, end = "words", UNKNOWN, MARK, STOP
+    name, start, end = "words", MARK, STOP
+    unknown: int | None = UNKNOWN
     lossless, keeps_space = False, False
     normalizer: Mapping[str, Any] | None = None  # as tokenizer.json says it, and what the text is split at or into
     splits: Mapping[str, Any] = {"pattern": {"Regex": r"[\x00\t\n\x0b\x0c\r ]+"}, "invert": False}

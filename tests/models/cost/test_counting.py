@@ -5,15 +5,20 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from chainrule.models.cost.counting import counted, parameters
-from chainrule.models.stack import Shape, Stack
+from chainrule.models.shape import Shape
+from chainrule.models.stack import Stack
 
 V, D, T = 101, 24, 7  # vocabulary, width, context: no two sizes alike
 SHAPES = {
-    "modern": Shape("(sf)*3", D, T, s={"name": "attention", "heads": 4, "groups": 2}),
-    "gpt": Shape("(sf)*2", D, T, s={"name": "attention", "heads": 3, "bias": True}, f="mlp", norm="layer",
-                 position="learned"),
+    "modern": Shape("(sf)*3", D, T, parts={"s": {"name": "attention", "heads": 4, "groups": 2}}),
+    "gpt": Shape("(sf)*2", D, T, parts={"s": {"name": "attention", "heads": 3, "bias": True}, "f": "mlp"},
+                 norm="layer", position="learned"),
     "recurrent": Shape("rr", D, T, wiring="plain", position="none", head="untied"),
     "hybrid": Shape("(rsf)*2 f", D, T),
+    "shared": Shape("s[sf]*3", D, T),
+    "windowed": Shape("(sf)*2", D, T, parts={"s": {"name": "sliding_window", "window": 4}}, wiring="deep_norm"),
+    "experts": Shape("(sf)*2", D, T, parts={"f": {"name": "mixture_of_experts", "experts": 4}}, wiring="rezero"),
+    "adaptive": Shape("sf", D, T, head="adaptive"),
 }
 
 
@@ -34,9 +39,9 @@ def test_the_parts_add_up_to_the_arithmetic_of_the_model(name):
         stack = Stack(SHAPES[name], V)
         ids = torch.zeros(1, T, dtype=torch.long)
     with FlopCounterMode(display=False) as counter:
-        logits = stack.head(stack(ids)[0])
+        log_p = stack.head.log_probs(stack(ids)[0])
         forward = counter.get_total_flops()
-        logits.sum().backward()
+        log_p.sum().backward()
     parts = counted(SHAPES[name], V)
     assert sum(part.forward for part in parts) == pytest.approx(forward / T)
     assert sum(part.training for part in parts) == pytest.approx(counter.get_total_flops() / T)
@@ -69,6 +74,20 @@ def test_training_is_three_times_the_forward_pass():
 def test_a_tied_head_computes_but_has_no_parameters():
     assert (of(SHAPES["gpt"], "tied").parameters, of(SHAPES["gpt"], "tied").forward) == (0, 2 * V * D)
     assert of(SHAPES["recurrent"], "untied").parameters == V * D + V
+
+
+def test_a_shared_block_has_its_weights_once_and_computes_each_time():
+    shared, apart = (Shape(pattern, D, T) for pattern in ("[sf]*3", "(sf)*3"))
+    assert of(shared, "swiglu").parameters == of(apart, "swiglu").parameters / 3 == 3 * D * 64
+    assert of(shared, "swiglu").forward == of(apart, "swiglu").forward and of(shared, "attention").times == 3
+
+
+def test_of_experts_those_that_a_token_passes_are_computed():
+    experts, router = of(SHAPES["experts"], "mixture_of_experts"), 2 * D * 4
+    one = 2 * 3 * D * 64
+    assert of(SHAPES["experts"], "swiglu").parameters + experts.parameters == 2 * (4 * 3 * D * 64 + 4 * D)
+    chosen = -(-T * 2 // 4) * 4 / T  # of 4 experts 2 for each token, in whole tokens
+    assert experts.forward == pytest.approx(2 * (router + chosen * one))
 
 
 def test_norms_are_counted_wherever_they_are():

@@ -6,14 +6,15 @@ import pytest
 import torch
 
 from chainrule.models.cost.memory import activations, decoding_memory, kept_bytes, training_memory
-from chainrule.models.stack import Shape, Stack
+from chainrule.models.shape import Shape
+from chainrule.models.stack import Stack
 from chainrule.recipe.registry import build
 
 V = 101
 SHAPES = {
-    "modern": Shape("(sf)*3", 24, 16, s={"name": "attention", "heads": 4, "groups": 2}),
-    "gpt": Shape("(sf)*2", 24, 16, s={"name": "attention", "heads": 3, "bias": True}, f="mlp", norm="layer",
-                 position="learned", wiring="post_norm", dropout={"name": "independent", "rate": 0.1}),
+    "modern": Shape("(sf)*3", 24, 16, parts={"s": {"name": "attention", "heads": 4, "groups": 2}}),
+    "gpt": Shape("(sf)*2", 24, 16, parts={"s": {"name": "attention", "heads": 3, "bias": True}, "f": "mlp"},
+                 norm="layer", position="learned", wiring="post_norm", dropout={"name": "independent", "rate": 0.1}),
 }
 RECURRENT = Shape("rr", 64, 16, wiring="plain", position="none")
 
@@ -37,6 +38,16 @@ def test_activations_grow_with_the_rows_and_shrink_with_the_precision():
     assert activations(shape, V, (8, 16), torch.bfloat16) == pytest.approx(whole / 2, rel=0.1)
 
 
+@pytest.mark.parametrize("pattern", ["[sf]*3", "s[sf]*2 f"])
+def test_what_is_shared_has_its_weights_once_and_its_activations_each_time(pattern):
+    shape = Shape(pattern, 24, 16)
+    stack = Stack(shape, V)
+    weights = sum(each.nbytes for each in stack.parameters())
+    found = training_memory(shape, V, (5, 16))
+    assert (found.weights, found.optimizer) == (weights, 2 * weights)
+    assert found.activations == kept_bytes(stack, torch.zeros(5, 16, dtype=torch.long))
+
+
 def test_weights_gradients_and_optimizer_are_those_of_a_real_model():
     stack = Stack(SHAPES["modern"], V)
     weights = sum(each.nbytes for each in stack.parameters())
@@ -57,7 +68,13 @@ def test_keys_and_values_are_what_a_token_adds_to_the_cache():
     found = decoding_memory(SHAPES["modern"], V)
     assert (found.fixed, found.per_token) == (0, 3 * 2 * 2 * 6 * 4)  # layers, keys and values, groups, width, bytes
     state = Stack(SHAPES["modern"], V).start(1, 10)
-    assert sum(each.keys.nbytes + each.values.nbytes for each in state.sublayers if each) == 10 * found.per_token
+    assert sum(each.entries.nbytes for each in state.sublayers if each) == 10 * found.per_token
+
+
+def test_a_sliding_window_keeps_as_many_keys_as_it_is_long():
+    shape = Shape("(sf)*3", 24, 16, parts={"s": {"name": "sliding_window", "window": 5}})
+    found = decoding_memory(shape, V)
+    assert (found.fixed, found.per_token) == (3 * 2 * 5 * 24 * 4, 0)  # layers, keys and values, places, width, bytes
 
 
 def test_a_recurrent_state_stays_the_same():

@@ -8,10 +8,10 @@ import torch
 from chainrule.models.cost.counting import counted
 from chainrule.models.cost.measuring import Speed
 from chainrule.models.cost.speed import speed
-from chainrule.models.stack import Shape
+from chainrule.models.shape import Shape
 from chainrule.storage.verified import cache_folder
 
-TINY = Shape("sf", 16, 8, s={"name": "attention", "heads": 2})
+TINY = Shape("sf", 16, 8, parts={"s": {"name": "attention", "heads": 2}})
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +47,7 @@ def test_of_a_deep_model_one_sublayer_of_each_letter_is_measured(monkeypatch):
 
 
 def test_for_a_very_large_model_matrix_products_are_measured():
-    large = Shape("(sf)*96", 12288, 2048, s={"name": "attention", "heads": 96}, f="mlp")
+    large = Shape("(sf)*96", 12288, 2048, parts={"s": {"name": "attention", "heads": 96}, "f": "mlp"})
     assert speed(large, 50257, 1).measured.startswith("matrix products")
 
 
@@ -64,7 +64,7 @@ def test_the_estimate_is_that_of_a_plain_loop():
     seconds = []
     for _ in range(20):
         began = time.perf_counter()
-        torch.nn.functional.cross_entropy(stack.head(stack(ids)[0]).flatten(0, 1), ids.flatten()).backward()
+        torch.nn.functional.cross_entropy(stack.head.scores(stack(ids)[0]).flatten(0, 1), ids.flatten()).backward()
         optimizer.step()
         optimizer.zero_grad()
         seconds.append(time.perf_counter() - began)

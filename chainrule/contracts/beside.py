@@ -1,0 +1,153 @@
+"""Contract of what stands beside the sublayers: norms, dropouts, positions, embeddings, wirings; and of saving all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+from safetensors.torch import load, save
+from torch import nn
+
+from chainrule.contracts.contract import check, require, require_close
+from chainrule.contracts.heads import made as made_head
+from chainrule.contracts.steps import CONTEXT, V, require_twin
+from chainrule.contracts.sublayers import CLOSE, DEPTH, HEADS, KINDS, B, D, T, chosen, inputs, moved
+from chainrule.models.shape import Shape
+from chainrule.models.stack import Stack
+from chainrule.parts.place import Place
+from chainrule.recipe.registry import build, find, options, summary
+
+NORMS, DROPOUTS, POSITIONS = "parts/norms", "parts/dropouts", "parts/positions"
+EMBEDDINGS, WIRINGS, HEADS_KIND = "parts/embeddings", "parts/wirings", "parts/heads"
+EVERY = (*KINDS, NORMS, DROPOUTS, POSITIONS, EMBEDDINGS, WIRINGS, HEADS_KIND)
+PLACE = Place(D, DEPTH, 0, 23, HEADS, True, V, V)
+
+
+def made(kind: str, name: str, seed: int = 0) -> Any:
+    """A part of any kind, its numbers moved off 0 and 1."""
+    if kind == HEADS_KIND:
+        return made_head(name).float()
+    torch.manual_seed(seed)
+    more = (lambda: nn.LayerNorm(D), nn.Identity) if kind == WIRINGS else ()
+    return moved(build(*(chosen(kind, name) if kind in KINDS else (kind, name)), PLACE, *more))
+
+
+@check(*EVERY)
+def says_what_it_is(kind: str, name: str) -> None:
+    """Its docstring says in a sentence what it is, then how it computes."""
+    text = find(kind, name).__doc__ or ""
+    require(summary(kind, name)[:1].isupper() and summary(kind, name).endswith("."),
+            f"the first line of its docstring is {summary(kind, name)!r}, expected a sentence")
+    require(len(text.split("\n\n")) >= 2, "its docstring has one paragraph, expected its equation or source in another")
+
+
+@check(*EVERY)
+def options_have_types(kind: str, name: str) -> None:
+    """Every option has a type, and a default unless it must be given."""
+    from typing import Any as anything
+
+    for option, found in options(kind, name).items():
+        require(found.hint is not anything, f"the option {option} has no annotation")
+
+
+@check(*EVERY)
+def saved_and_loaded(kind: str, name: str) -> None:
+    """What is saved is what is loaded, and there is nothing else to be kept."""
+    first, second = made(kind, name), made(kind, name, seed=1)
+    state = {key: value.contiguous() for key, value in first.state_dict().items()}
+    second.load_state_dict(load(save(state)))
+    for key, value in second.state_dict().items():
+        require(torch.equal(value, first.state_dict()[key]), f"{key} is another after loading")
+    require({key for key, _ in first.named_parameters()} == set(first.state_dict()), "a buffer is kept in files")
+
+
+@check(NORMS, DROPOUTS)
+def one_position_at_a_time(kind: str, name: str) -> None:
+    """It sees one position at a time, and keeps shape and precision."""
+    for dtype in (torch.bfloat16, torch.float32, torch.float64):
+        part, x = made(kind, name).to(dtype).eval(), inputs(dtype)
+        y = part(x)
+        require(y.shape == x.shape and y.dtype == dtype, f"of {dtype} it makes {y.dtype}, {tuple(y.shape)}")
+        if dtype in CLOSE:
+            apart = torch.cat([part(x[:, t:t + 1]) for t in range(T)], dim=1)
+            require_close(apart, y, "position by position", CLOSE[dtype])
+
+
+@check(DROPOUTS)
+def keeps_the_mean(kind: str, name: str) -> None:
+    """While training it leaves out numbers and keeps their mean; otherwise it does nothing."""
+    torch.manual_seed(0)
+    dropout, x = build(kind, {"name": name, "rate": 0.4}, PLACE), torch.ones(50, 40, 30)
+    y = dropout(x)
+    require_close(y.unique(), torch.tensor([0, 1 / 0.6]), "what is left of ones", 1e-5)
+    require(abs(y.mean().item() - 1) < 0.06, f"the mean of ones is {y.mean().item():.3f}")
+    require(torch.equal(dropout.eval()(x), x), "it changes numbers outside training")
+
+
+@check(NORMS, WIRINGS, EMBEDDINGS)
+def gradients_reach_all(kind: str, name: str) -> None:
+    """Gradients reach every parameter."""
+    part, x = made(kind, name).double(), inputs().requires_grad_()
+    if kind == EMBEDDINGS:
+        y = part(torch.arange(B * T).view(B, T) % V)
+    else:
+        y = part(x, lambda inward: (inward.tanh(), None))[0] if kind == WIRINGS else part(x)
+    (y * torch.randn_like(y)).sum().backward()
+    for parameter_name, parameter in part.named_parameters():
+        require(parameter.grad is not None and bool(parameter.grad.any()), f"no gradient reaches {parameter_name}")
+
+
+@check(WIRINGS)
+def hands_the_state_on(kind: str, name: str) -> None:
+    """It hands on the sublayer's state, and its initialization keeps what it wraps finite."""
+    wiring, x = made(kind, name), inputs(torch.float32)
+    y, state = wiring(x, lambda inward: (2 * inward, "after"))
+    require(state == "after" and y.shape == x.shape, "the state or the shape is another behind it")
+    body = build("parts/mixers", "attention", PLACE)
+    wiring.initialize(body, PLACE)
+    require(all(bool(each.isfinite().all()) for each in body.parameters()), "first weights are not finite")
+
+
+@check(EMBEDDINGS)
+def token_by_token(kind: str, name: str) -> None:
+    """A token's vector does not depend on those beside it."""
+    part, ids = made(kind, name).double().eval(), torch.arange(B * T).view(B, T) % V
+    whole = part(ids)
+    require(whole.shape == (B, T, D), f"vectors have the shape {tuple(whole.shape)}, expected {(B, T, D)}")
+    require_close(torch.cat([part(ids[:, t:t + 1]) for t in range(T)], dim=1), whole, "token by token")
+
+
+@check(POSITIONS)
+@torch.no_grad()
+def where_reading_began(kind: str, name: str) -> None:
+    """A position does not depend on where reading began, nor on other rows."""
+    place, x = made(kind, name).double(), inputs()
+    positions = torch.arange(T)[None]
+    heads = x.unflatten(-1, (HEADS, -1)).transpose(1, 2)
+    ragged = torch.stack([torch.arange(start, start + 4) for start in (0, 5, 2)])
+    whole, turned = place.embed(x, positions), place.turn(heads, positions)
+    require_close(place.embed(x[:, 4:], positions[:, 4:]), whole[:, 4:], "embeddings from position 4 on")
+    require_close(place.turn(heads[:, :, 4:], positions[:, 4:]), turned[:, :, 4:], "queries from position 4 on")
+    for b, own in enumerate(ragged):
+        some = torch.stack([each[where] for each, where in zip(x, ragged, strict=True)])
+        require_close(place.embed(some, ragged)[b], whole[b, own], f"row {b} beside rows at other positions")
+        apart = torch.stack([each[:, where] for each, where in zip(heads, ragged, strict=True)])
+        require_close(place.turn(apart, ragged)[b], turned[b, :, own], f"queries of row {b} beside other rows")
+    for causal in (True, False):
+        bias = place.bias(positions, positions, causal)
+        if bias is not None:
+            require(bias.shape == (1, HEADS, T, T), f"the bias has the shape {tuple(bias.shape)}")
+            later = place.bias(positions[:, 4:7], positions, causal)
+            require_close(later, bias[:, :, 4:7], "the bias of later queries")
+            apart = place.bias(ragged, positions.expand(B, -1), causal)
+            require_close(apart[1], bias[0][:, ragged[1]], "the bias of a row beside rows at other positions")
+
+
+@check(NORMS, DROPOUTS, POSITIONS, EMBEDDINGS, WIRINGS, HEADS_KIND)
+def twin_of_a_part(kind: str, name: str) -> None:
+    """Where the engine has a twin of it, the twin computes the same."""
+    torch.manual_seed(0)
+    shape = Shape(pattern="sf", width=16, context=CONTEXT, head="untied")
+    slot = kind.rpartition("/")[2].removesuffix("s")
+    require_twin(moved(Stack(replace(shape, **{slot: name}), V)).eval())  # type: ignore[arg-type]

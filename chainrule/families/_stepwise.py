@@ -1,0 +1,162 @@
+"""What families that learn in steps share: the `model` and `training` sections of a recipe, and a run of a training."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from chainrule.errors import OptionError
+from chainrule.jobs import Job, Trained
+from chainrule.models.pattern import slots
+from chainrule.models.shape import ATTENTION, SUBLAYERS, USUAL, Shape, resolved
+from chainrule.recipe.choices import PartOf
+from chainrule.recipe.problems import Problem, Problems
+from chainrule.recipe.schema import OneOf, section_of
+from chainrule.training.callbacks import Callbacks
+from chainrule.training.group import Group
+from chainrule.training.plan import Budget, Plan
+from chainrule.training.workspace import Workspace
+
+if TYPE_CHECKING:
+    from chainrule.training.loop import Fitted
+
+WEIGHTS, TIMINGS, BOARD = "model.safetensors", "timings.jsonl", "tensorboard"
+log = logging.getLogger("chainrule")
+Sublayer = Annotated[dict[str, Any] | None, PartOf(SUBLAYERS, optional=True)]
+
+
+class StackOptions(BaseModel):
+    """What a recipe's `model` section may say: a `Shape`. Letters that the pattern lacks may be null."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+    pattern: str = "(sf)*4"
+    width: int = Field(default=128, ge=1)
+    context: int = Field(default=128, ge=1)
+    s: Sublayer = None
+    r: Sublayer = None
+    c: Sublayer = None
+    w: Sublayer = None
+    x: Sublayer = None
+    f: Sublayer = None
+    parts: dict[str, Annotated[dict[str, Any], PartOf(SUBLAYERS)]] = {}
+    norm: Annotated[dict[str, Any], PartOf("parts/norms")] = {"name": "rms"}
+    wiring: Annotated[dict[str, Any], PartOf("parts/wirings")] = {"name": "pre_norm"}
+    position: Annotated[dict[str, Any], PartOf("parts/positions")] = {"name": "rotary"}
+    embedding: Annotated[dict[str, Any], PartOf("parts/embeddings")] = {"name": "lookup"}
+    head: Annotated[dict[str, Any], PartOf("parts/heads")] = {"name": "tied"}
+    dropout: Annotated[dict[str, Any], PartOf("parts/dropouts")] = {"name": "independent"}
+
+    @model_validator(mode="before")
+    @classmethod
+    def letters_have_parts(cls, given: Any) -> Any:
+        """Each letter of the pattern gets its usual part where the recipe names none."""
+        if not isinstance(given, dict) or not isinstance(given.get("pattern", ""), str):
+            return given
+        full, named = dict(given), given.get("parts") or {}
+        letters = dict.fromkeys(slot.letter for slot in slots(given.get("pattern", "(sf)*4")))
+        problems = []
+        for letter in letters:
+            chosen = (named.get(letter) if isinstance(named, dict) else None) or full.get(letter) or USUAL.get(letter)
+            if chosen is None:
+                problems.append(Problem(("pattern",), f"{{}} = {given['pattern']!r}, expected a part for each letter; "
+                                        f"{letter!r} has none. Say which: model.parts.{letter}=attention."))
+            elif letter in USUAL and letter not in named:
+                full[letter] = {"name": USUAL[letter], **chosen} if isinstance(chosen, dict) else chosen
+        for letter in USUAL:
+            full |= {letter: _mixer(full[letter])} if full.get(letter) is not None else {}
+        if isinstance(named, dict):
+            full["parts"] = {letter: _mixer(choice) for letter, choice in named.items()}
+            said = f"{{}} names a letter that model.pattern = {given.get('pattern')!r} does not have."
+            problems += [Problem(("parts", letter), said) for letter in named if letter not in letters]
+        if problems:
+            raise Problems(problems)
+        return full
+
+
+def _mixer(choice: Any) -> Any:
+    """An attention part stands for the mixer `attention` with it inside; all else is left to be checked."""
+    from chainrule.recipe.registry import names
+
+    name = choice.get("name") if isinstance(choice, dict) else choice
+    return resolved(choice) if isinstance(name, str) and name in names(ATTENTION) else choice
+
+
+def shape_of(recipe: Any, *, causal: bool = True) -> Shape:
+    """The shape of the stack that a recipe describes; letters that the pattern lacks keep their usual part."""
+    given = {name: value for name, value in recipe.model if value is not None and name not in (*USUAL, "parts")}
+    letters = {letter: getattr(recipe.model, letter) for letter in USUAL if getattr(recipe.model, letter)}
+    return Shape(parts=letters | dict(recipe.model.parts), causal=causal, **given)
+
+
+BudgetSection = section_of(Budget, "exactly one of steps, epochs, tokens, flops and seconds, more than 0")
+StepwiseTraining = section_of(Plan, without=("seed", "initial", "compile", "precision"),
+                              replaced={"budget": (Annotated[BudgetSection, OneOf()], BudgetSection(epochs=1)),
+                                        "schedule": (Annotated[dict[str, Any], PartOf("training/schedules")],
+                                                     {"name": "cosine"})})
+
+
+def plan_of(recipe: Any) -> Plan:
+    """The plan of training that a recipe describes; on what device it is carried out is not of the plan."""
+    given = {name: value for name, value in recipe.training if name not in ("budget", "device")}
+    return Plan(budget=Budget(**dict(recipe.training.budget)), seed=recipe.seed, **given)
+
+
+def callbacks_of(job: Job, group: Group | None = None) -> Callbacks:
+    """Of several processes that train together only the first one speaks."""
+    return Callbacks(log.info, job.show) if group is None or group.leads else Callbacks(lambda _: None)
+
+
+def workspace_of(job: Job, tokenizer: Any) -> Workspace:
+    """Where the unfinished training lies; its identity is what must not change between the beginning and the end."""
+    assert job.corpus is not None
+    identity = {**job.recipe.model_dump(mode="json"), "data": job.corpus.fingerprint()[:16],
+                "valid data": job.valid and job.valid.fingerprint()[:16], "tokenizer.json": tokenizer.digest()[:16]}
+    if job.out is None:
+        path = Path(tempfile.mkdtemp(prefix=f".{job.recipe.family}.training-", dir=job.folder))
+    else:
+        path = job.out.absolute().with_name(f".{job.out.absolute().name}.training")
+    return Workspace(path, identity, force=job.force, say=log.info)
+
+
+def trained(job: Job, model: Any, read: Any, fitted: Fitted, workspace: Workspace, save: Callable[[Path], None]
+            ) -> Trained:
+    """A finished training as a run: its weights by `save`, and what was measured."""
+    job.seconds["training"] = fitted.seconds  # of all sessions; not what was prepared before the first step
+
+    def write(folder: Path) -> None:
+        save(folder / WEIGHTS)
+        shutil.copyfile(workspace.path / TIMINGS, folder / TIMINGS)
+        if (workspace.path / BOARD).is_dir():
+            shutil.copytree(workspace.path / BOARD, folder / BOARD)
+
+    return Trained(read.tokenizer, model, write, _report(fitted, read), fitted.metrics,
+                   saved=lambda: shutil.rmtree(workspace.path))
+
+
+def _report(fitted: Fitted, read: Any) -> dict[str, Any]:
+    state = fitted.state
+    found = {"vocabulary": read.tokenizer.vocabulary_size, "parameters": fitted.parameters, "steps": state.step,
+             "epochs": round(state.tokens / len(read.train.ids), 3), "tokens": state.tokens, "flops": fitted.flops,
+             "skipped_steps": state.skipped, "training": fitted.training, "kept": fitted.kept,
+             "tokens_per_second": round(fitted.tokens_per_second), "peak_memory": fitted.peak_memory,
+             "advice": fitted.advice}
+    for name, row in (("best", state.best), ("last", state.last)):
+        if "loss" in row:
+            found[name] = {key: value for key, value in row.items() if key != "number"}
+    return found
+
+
+def refuse_training(shape: Shape, otherwise: dict[str, Any]) -> None:
+    """What the engine cannot train, though it could use it."""
+    for where, value in otherwise.items():
+        slot, option = where.removeprefix("model.").rsplit(".", 1)
+        given = shape.part(slot) if len(slot) == 1 else getattr(shape, slot)
+        got = given if isinstance(given, str) else given[option]
+        raise OptionError(where, got, repr(value), "The engine has no other.")

@@ -1,0 +1,1 @@
+"""Parts of a network on the project's own engine: each says which part it stands for."""

@@ -1,0 +1,1 @@
+"""What can be measured inside a stack: norms of gradients, and how alike places look."""

@@ -1,0 +1,79 @@
+"""Everything that a stack is built from, as plain values: the sentence, and which part each letter stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from chainrule.errors import OptionError
+from chainrule.models.pattern import Slot, slots
+from chainrule.recipe.choices import Choice
+from chainrule.recipe.registry import kind_of, names, options, resolve
+
+USUAL = {"s": "attention", "r": "lstm", "c": "gated_convolution", "w": "window", "x": "cross_attention",
+         "f": "swiglu"}  # the part of a letter for which nothing is said
+ATTENTION = "parts/attention"
+SUBLAYERS = f"parts/mixers|parts/feedforwards|{ATTENTION}"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A stack, whoever computes it."""
+
+    pattern: str = "(sf)*4"
+    width: int = 128
+    context: int = 128
+    parts: Mapping[str, Choice] = field(default_factory=dict)  # by letter
+    norm: Choice = "rms"
+    wiring: Choice = "pre_norm"
+    position: Choice = "rotary"
+    embedding: Choice = "lookup"
+    head: Choice = "tied"
+    dropout: Choice = "independent"
+    causal: bool = True  # a position sees itself and what came before; otherwise both sides
+
+    @property
+    def slots(self) -> list[Slot]:
+        """The sublayers from the input to the output."""
+        return slots(self.pattern)
+
+    @property
+    def letters(self) -> str:
+        """Of all sublayers."""
+        return "".join(slot.letter for slot in self.slots)
+
+    def part(self, letter: str) -> dict[str, Any]:
+        """What a letter stands for, with every option; the kind of part is `kind_of(SUBLAYERS, name)`."""
+        chosen = self.parts.get(letter) or USUAL.get(letter)
+        if chosen is None:
+            raise OptionError("model.pattern", self.pattern, f"a part for each letter; {letter!r} has none",
+                              f"Say which: model.parts.{letter}=attention. Without that, "
+                              f"{', '.join(USUAL)} have parts.")
+        return resolved(chosen)
+
+    def kind(self, letter: str) -> str:
+        """The kind of part that a letter stands for: `parts/mixers` or `parts/feedforwards`."""
+        return kind_of(SUBLAYERS, self.part(letter)["name"])
+
+    @property
+    def layer_names(self) -> tuple[str, ...]:
+        """`0 attention`, `1 swiglu`, …: the number that watching uses, and the part."""
+        return tuple(f"{n} {self.part(letter)['name']}" for n, letter in enumerate(self.letters))
+
+    @property
+    def heads(self) -> int:
+        """Of the first attention, for position parts that keep something for each head."""
+        found = [part["heads"] for letter in dict.fromkeys(self.letters) if "heads" in (part := self.part(letter))]
+        return int(found[0]) if found else 1
+
+
+def resolved(choice: Choice) -> dict[str, Any]:
+    """A sublayer's part with every option; an attention part stands for the mixer `attention` with it inside."""
+    given = {"name": choice} if isinstance(choice, str) else dict(choice)
+    name = given.get("name")
+    if name in names(ATTENTION) and name not in names("parts/mixers"):
+        own = options(ATTENTION, name)
+        inside = {key: given.pop(key) for key in list(given) if key in own}
+        given = {**given, "name": "attention", "attend": {"name": name, **inside}}
+    return resolve(SUBLAYERS, given)

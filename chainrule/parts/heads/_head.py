@@ -1,0 +1,87 @@
+"""What a head can do: the loss of targets and ln p of every output, in chunks, so that scores never exist whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+SCORES = {"cpu": 1 << 21, "cuda": 1 << 29}  # that exist at a time: a CPU wants them in its cache, a GPU large chunks
+IGNORED = -100  # a target that counts for nothing, such as padding
+
+
+class Head(nn.Module):
+    """From vectors (…, D) to what is predicted from each: one of `outputs` things."""
+
+    outputs: int
+    compiled = False  # whether what is done with a chunk's scores is fused: a fifth of GPT-2's training step on an H200
+    scores_at_once: int | None = None  # other than what suits the device
+
+    def summed(self, hidden: Tensor, targets: Tensor, smoothing: float) -> Tensor:
+        """Σ −ln p(target) of rows (R, D) with targets (R,), those that are IGNORED left out."""
+        raise NotImplementedError
+
+    def log_probs(self, hidden: Tensor, never: tuple[int, ...] = ()) -> Tensor:
+        """(…, outputs): ln p in float32 or better; `never` names outputs that have no probability."""
+        raise NotImplementedError
+
+    def loss(self, hidden: Tensor, targets: Tensor, *, smoothing: float = 0.0) -> Tensor:
+        r"""Σ_t −ln p(w_t | h_t), summed over all targets that are not IGNORED.
+
+        hidden (…, D), targets (…). With smoothing ε the target is (1 − ε) one-hot + ε/V (Szegedy et al. 2016,
+        arXiv:1512.00567, §7). Where gradients are wanted they are computed in the forward pass, chunk by chunk, so that
+        each chunk's scores can be forgotten at once; the backward pass only scales them. What fits into one chunk is
+        left to autograd: half the time for 768 tokens of 65.
+        """
+        rows, wanted = hidden.flatten(0, -2), targets.flatten()
+        at_once = self.scores_at_once or SCORES.get(hidden.device.type, SCORES["cpu"])
+        size = max(1, at_once // self.outputs)
+        if not torch.is_grad_enabled():
+            return torch.stack([self.summed(h, w, smoothing) for h, w in _chunks(rows, wanted, size)]).sum()
+        if len(rows) <= size and not self.compiled:
+            return self.summed(rows, wanted, smoothing)
+        parameters = [p for p in self.parameters() if p.requires_grad]
+        summed = _compiled() if self.compiled else _summed
+        return _InChunks.apply(rows, wanted, self, smoothing, size, summed, *parameters)
+
+
+def _summed(head: Head, hidden: Tensor, targets: Tensor, smoothing: float) -> Tensor:
+    return head.summed(hidden, targets, smoothing)
+
+
+@cache
+def _compiled() -> Callable[..., Tensor]:
+    return torch.compile(_summed)
+
+
+def _chunks(hidden: Tensor, targets: Tensor, size: int) -> Iterator[tuple[Tensor, Tensor]]:
+    return zip(hidden.split(size), targets.split(size), strict=True)
+
+
+class _InChunks(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, hidden: Tensor, targets: Tensor, head: Head, smoothing: float, size: int,
+                summed: Callable[..., Tensor], *parameters: Tensor) -> Tensor:
+        total: Any = 0
+        of_hidden, of_parameters = torch.empty_like(hidden), [torch.zeros_like(p) for p in parameters]
+        for n, (h, w) in enumerate(_chunks(hidden, targets, size)):
+            with torch.enable_grad():
+                leaf = h.detach().requires_grad_()
+                loss = summed(head, leaf, w, smoothing)
+                of_leaf, *of_head = torch.autograd.grad(loss, [leaf, *parameters], allow_unused=True)
+            total = total + loss.detach()
+            of_hidden[n * size:(n + 1) * size] = of_leaf
+            for sum_, more in zip(of_parameters, of_head, strict=True):
+                if more is not None:
+                    sum_ += more
+        ctx.save_for_backward(of_hidden, *of_parameters)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, *given: Tensor) -> Any:
+        of_hidden, *of_parameters = ctx.saved_tensors
+        of_head = (g * given[0].to(g) for g in of_parameters)
+        return of_hidden * given[0].to(of_hidden), None, None, None, None, None, *of_head

@@ -1,0 +1,85 @@
+"""The cache of attention: keys and values so far, as many as can still be seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from chainrule.parts.reading import NOWHERE, Reading
+
+
+@dataclass(frozen=True)
+class Cache:
+    """Keys, then values of each position (B, room, 2 groups, E); how much a row has read, its positions say.
+
+    Position t lies at place t, or t modulo the room where only the last keys are kept. Both are one tensor, and all
+    that is new of a position lies together: writing takes half as long as to two, where a single token is read.
+    """
+
+    entries: Tensor
+
+
+def empty(batch: int, groups: int, room: int, head_width: int, like: Tensor) -> Cache:
+    """Nothing read yet."""
+    return Cache(like.new_zeros(batch, room, 2 * groups, head_width))
+
+
+def extended(cache: Cache, new: Tensor, reading: Reading) -> tuple[Tensor, Tensor, Cache]:
+    """All keys and values that may be seen, their positions (B or 1, K), and the cache with the new ones in it.
+
+    `new` is (B, T, 2 groups, E). The room doubles where the reading needs more; it is written in place.
+    """
+    assert reading.positions is not None
+    time, span, entries = new.shape[1], reading.span, cache.entries
+    if span is not None and span > entries.shape[1]:
+        entries = F.pad(entries, (0, 0, 0, 0, 0, max(span, 2 * entries.shape[1]) - entries.shape[1]))
+    if reading.even and span is not None:
+        entries[:, span - time:span] = new
+    else:
+        _write(entries, new, reading, in_place=True)
+    if span == time:  # nothing was read before
+        return new, reading.positions, Cache(entries)
+    seen = entries.shape[1] if span is None else span
+    k_pos = reading.once(("places", seen), lambda: torch.arange(seen, device=new.device)[None])
+    return entries[:, :seen], k_pos, Cache(entries)
+
+
+def rolled(cache: Cache, new: Tensor, reading: Reading) -> tuple[Tensor, Tensor, Cache]:
+    """The same where only the last `room` keys can be seen: a new one takes the place of the oldest.
+
+    Several new ones are looked at beside the old ones, which the first of them still see.
+    """
+    assert reading.positions is not None
+    time, room, positions = new.shape[1], cache.entries.shape[1], reading.positions
+    beside = torch.cat([cache.entries.to(new.dtype), new], dim=1) if time > 1 else new
+    entries = _write(cache.entries, new[:, max(0, time - room):], reading, in_place=not torch.is_grad_enabled())
+    if time > 1:
+        k_pos = torch.cat([_positions(positions[:, :1], room), positions], dim=1)
+        return beside, k_pos, Cache(entries)
+    return entries, reading.once(("rolled", room), lambda: _positions(positions[:, :1] + 1, room)), Cache(entries)
+
+
+def _positions(lengths_B1: Tensor, room: int) -> Tensor:
+    """(B, room): which position lies at each place after so many were read."""
+    places, newest = torch.arange(room, device=lengths_B1.device), lengths_B1 - 1
+    position = newest - (newest - places) % room
+    return torch.where(position < 0, NOWHERE, position)
+
+
+def _write(entries: Tensor, new: Tensor, reading: Reading, *, in_place: bool) -> Tensor:
+    """The last positions of the reading, `new` (B, T, 2 groups, E), at their places."""
+    assert reading.positions is not None
+    batch, time, room = len(new), new.shape[1], entries.shape[1]
+    last = reading.positions[:, reading.positions.shape[1] - time:]
+
+    def flat() -> Tensor:
+        rows = torch.arange(batch, device=new.device)[:, None] * room
+        return (rows + last % room).reshape(batch * time)
+
+    target, size = entries if in_place else entries.clone(), entries.shape[2] * entries.shape[3]
+    target.view(batch * room, size).index_copy_(0, reading.once(("rows", batch, room, time), flat),
+                                                new.to(entries.dtype).reshape(batch * time, size))
+    return target

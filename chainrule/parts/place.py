@@ -1,0 +1,25 @@
+"""Where a part stands in its network: all that it may know of its surroundings when it is built."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Place:
+    """Handed to the constructor of every part; a new fact is a new field here, not a new argument everywhere."""
+
+    width: int  # D, of the stream
+    depth: int = 1  # sublayers of the stack: what writes into the stream starts 1/√depth as large
+    index: int = 0  # of the sublayer, from the input
+    context: int = 128  # the most positions that are read at once
+    heads: int = 1  # of attention, for positions and attention parts that keep something for each head
+    causal: bool = True  # a position sees itself and what came before; otherwise both sides
+    vocabulary: int = 0  # different tokens that are read
+    outputs: int = 0  # what the head chooses among
+    dropout: float = 0.0  # of attention weights, for attention parts
+
+    @property
+    def head_width(self) -> int:
+        """E."""
+        return self.width // self.heads

@@ -1,0 +1,35 @@
+"""What a wiring can do: put a sublayer into the stream, and scale what the sublayer starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torch import Tensor, nn
+
+from chainrule.parts.place import Place
+
+Make = Callable[[], nn.Module]
+Sublayer = Callable[[Tensor], tuple[Tensor, Any]]
+
+
+class Wiring(nn.Module):
+    """Around one sublayer; `forward` gives the stream after it, and the sublayer's state."""
+
+    ends_with_norm = False  # whether the stack ends with one more norm
+    scales_with_depth = True  # whether what writes into the stream starts 1/√depth as large, as `Linear` has it
+
+    def initialize(self, body: nn.Module, place: Place) -> None:
+        """Changes the first weights of the sublayer, once both are built; most wirings leave them alone."""
+
+    def forward(self, x: Tensor, sublayer: Sublayer) -> tuple[Tensor, Any]:
+        """The stream after the sublayer, and the sublayer's state."""
+        raise NotImplementedError
+
+    def flow(self, x: Tensor, added: Tensor | None, sublayer: Sublayer) -> tuple[Tensor, Tensor | None, Any]:
+        """The same for a stream to which the sublayer before has still to be added, and with what is still to be.
+
+        So that one kernel can add and normalize; a wiring that does not care says `forward` alone.
+        """
+        x, state = self(x if added is None else x + added, sublayer)
+        return x, None, state

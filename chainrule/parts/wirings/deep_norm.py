@@ -1,0 +1,42 @@
+"""DeepNorm wiring: post-norm that stays trainable at a thousand layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from chainrule.parts.place import Place
+from chainrule.parts.wirings._wiring import Make, Sublayer, Wiring
+from chainrule.recipe.registry import part
+
+
+@part
+class DeepNorm(Wiring):
+    r"""Add to a stream that counts more, then normalize; sublayers start small.
+
+    y = norm(α x + dropout(f(x))),   α = depth^(1/4),   weights of f start β = (4 depth)^(−1/4) as large
+
+    Wang et al. 2022, arXiv:2203.00555, §3.1 and Table 1 (one stack): with M layers of two sublayers depth is 2 M, so
+    α = (2M)^(1/4) and β = (8M)^(−1/4). β is of what values pass on their way into the stream, not of queries and keys;
+    it takes the place of 1/√depth.
+    """
+
+    scales_with_depth = False
+
+    def __init__(self, place: Place, norm: Make, dropout: Make):
+        super().__init__()
+        self.alpha = place.depth**0.25
+        self.norm, self.dropout = norm(), dropout()
+
+    def initialize(self, body: nn.Module, place: Place) -> None:
+        named = getattr(body, "stream_weights", None)
+        weights = [each for each in body.parameters() if each.dim() > 1] if named is None else named()
+        with torch.no_grad():
+            for weight in weights:
+                weight.mul_((4 * place.depth) ** -0.25)
+
+    def forward(self, x: Tensor, sublayer: Sublayer) -> tuple[Tensor, Any]:
+        y, state = sublayer(x)
+        return self.norm(self.alpha * x + self.dropout(y)), state

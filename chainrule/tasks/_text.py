@@ -1,0 +1,133 @@
+"""Text as a task reads it: a stream of tokens in windows or columns, to train on and to validate on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chainrule.errors import DataError, OptionError
+from chainrule.tasks._batch import Batch
+from chainrule.tasks._order import Contiguous, Windows, once
+
+if TYPE_CHECKING:
+    from chainrule.jobs import Job
+    from chainrule.protocols import Tokenizer
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A stream of units, each followed by the end id, and the bytes of raw text that it stands for."""
+
+    ids: np.ndarray
+    bytes: int | None = None
+
+    def measured(self, loss: float) -> dict[str, float]:
+        """Bits per byte, from nats per token."""
+        return {"bits_per_byte": loss / math.log(2) / (self.bytes / len(self.ids))} if self.bytes else {}
+
+
+@dataclass(frozen=True)
+class TextRead:
+    """What a task on text has read: the texts to train and to validate on, and how they were cut into tokens."""
+
+    train: Text
+    valid: Text | None
+    start: int  # the id of <s>
+    end: int  # and of </s>
+    tokenizer: Tokenizer | None = None
+
+
+def read_text(job: Job) -> TextRead:
+    """Trains the recipe's tokenizer on the text, and encodes it."""
+    from chainrule.recipe.registry import build
+    from chainrule.text.encoded import encode, fit_and_encode
+
+    recipe = job.recipe
+    assert job.corpus is not None
+    tokenizer, encoded = fit_and_encode(job.corpus, build("text/tokenizers", recipe.tokenizer), recipe.text)
+    valid = None if job.valid is None else encode(job.valid, tokenizer, recipe.text)
+    return TextRead(Text(encoded.ids, int(encoded.bytes.sum())),
+                    None if valid is None else Text(valid.ids, int(valid.bytes.sum())),
+                    tokenizer.start, tokenizer.end, tokenizer)
+
+
+class TextBatches:
+    """A text in the order in which it is learned; `cut` makes a batch of the stretches that begin at given places."""
+
+    def __init__(self, read: TextRead, order: Windows | Contiguous, cut: Callable[..., Batch], *,
+                 evaluate_tokens: int = 1 << 18, predicts_text: bool = True):
+        self.text, self.valid, self.tokenizer = read.train, read.valid, read.tokenizer
+        self.order, self.cut, self.evaluate_tokens, self.predicts_text = order, cut, evaluate_tokens, predicts_text
+        self.carries = isinstance(order, Contiguous)
+        self.rows, self.context, self.tokens = order.rows, order.context, len(read.train.ids)
+        self.steps_per_epoch, self.tokens_per_step = order.steps_per_epoch, order.rows * order.context
+        self.evaluation_tokens = 0 if self.valid is None else min(evaluate_tokens, len(self.valid.ids))
+
+    def batch(self, step: int) -> Batch:
+        return self.cut(self.text.ids, self.order.starts(step), self.order.context, step,
+                        fresh=self.order.is_fresh(step))
+
+    def validation(self, rows: int) -> Iterator[Batch]:
+        """Every token once: in columns where a state is carried, otherwise window by window."""
+        if self.valid is None or not len(self.valid.ids):
+            return
+        ids = self.valid.ids[:self.evaluate_tokens]
+        for number, (starts, length, fresh) in enumerate(once(len(ids), self.order.context, rows,
+                                                              carries=self.carries)):
+            yield self.cut(ids, starts, length, -1 - number, fresh=fresh)
+
+    def measured(self, loss: float) -> Mapping[str, float]:
+        """Bits per byte, where every token of the text is predicted."""
+        return self.text.measured(loss) if self.predicts_text else {}
+
+    def measured_in_validation(self, loss: float) -> Mapping[str, float]:
+        return self.valid.measured(loss) if self.predicts_text and self.valid is not None else {}
+
+
+def text_batches(read: TextRead, network: Any, plan: Any, say: Say, cut: Callable[..., Batch], *,
+                 predicts_text: bool = True) -> TextBatches:
+    """How a plan reads a text for a network: in windows or as columns, and in smaller ones where it is short."""
+    order = _order(network, plan, len(read.train.ids), say)
+    watches = [name for name, given in (("patience", plan.patience), ("schedule=plateau", _is_plateau(plan))) if given]
+    if watches and read.valid is None:
+        say(f"training.{watches[0]} does nothing without validation text: give --valid, or split.valid=0.1.")
+    return TextBatches(read, order, cut, evaluate_tokens=plan.evaluate_tokens, predicts_text=predicts_text)
+
+
+def _order(network: Any, plan: Any, tokens: int, say: Say) -> Windows | Contiguous:
+    """A text that is too short for the context or the batch makes them smaller."""
+    context, rows = network.shape.context, plan.batch
+    if not tokens:
+        raise DataError("the text to train on has no tokens.")
+    if tokens < context:
+        say(f"the text has {_counted(tokens)}, fewer than model.context = {context}: it is read in windows of "
+            f"{tokens}.")
+        context = tokens
+    contiguous = _reads_on(network, plan.reading)
+    if contiguous and rows > max(1, tokens // context):
+        rows = max(1, tokens // context)
+        say(f"the text has {_counted(tokens)}, too few for {plan.batch} rows of {context}: training.batch is {rows}.")
+    return (Contiguous if contiguous else Windows)(tokens, context, rows, plan.seed)
+
+
+def _reads_on(network: Any, wish: str) -> bool:
+    """Whether the state is carried from batch to batch: without end, and best where a recurrence remembers."""
+    able = not network.bounded and network.shape.causal
+    if wish == "contiguous" and not able:
+        raise OptionError("training.reading", wish, "'windows' for attention, learned positions, and reading both ways",
+                          "Only recurrent, convolution and window sublayers carry their state on.")
+    return wish == "contiguous" or (wish == "auto" and able and network.recurrent)
+
+
+def _counted(tokens: int) -> str:
+    return f"{tokens:,} token{'s' * (tokens != 1)}"
+
+
+def _is_plateau(plan: Any) -> bool:
+    return (plan.schedule if isinstance(plan.schedule, str) else plan.schedule.get("name")) == "plateau"

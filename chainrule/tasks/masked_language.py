@@ -1,0 +1,122 @@
+"""Masked language modeling: hidden tokens are guessed from what stands on both sides of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chainrule.errors import OptionError
+from chainrule.protocols import Filler, Task, Tokenizer
+from chainrule.recipe.registry import part
+from chainrule.tasks._batch import IGNORED, Batch
+from chainrule.tasks._order import chance, once
+from chainrule.tasks._text import Say, TextBatches, TextRead, read_text, text_batches
+
+if TYPE_CHECKING:
+    from chainrule.evaluation.options import Measuring
+    from chainrule.jobs import Job
+
+STREAM = 0x6D61736B  # so that masks are not drawn by the numbers that the order of the text is drawn by
+ROWS = 32  # of a window each, measured at a time
+
+
+@part
+class MaskedLanguage(Task):
+    r"""Hidden tokens are guessed from what stands on both sides of them.
+
+    −1/|M| Σ_{t ∈ M} ln p(w_t | the text with the tokens of M hidden),   M: `rate` of all tokens, drawn at random
+
+    Devlin et al. 2019, arXiv:1810.04805, §3.1: of the tokens of M a share of `masked` is read as [MASK], a share of
+    `replaced` as a random token, and the others as they are. Marks of units are not hidden. [MASK] is one token more
+    than the tokenizer has.
+    """
+
+    ability = Filler
+    kind = "masked language model"
+    uses = ('fill {run} "The [MASK] sat on the mat"', "evaluate {run} --data SPEC")
+    caution = "It guesses what its training text would have, including that text's mistakes and prejudices."
+    causal = False
+
+    def __init__(self, *, rate: float = 0.15, masked: float = 0.8, replaced: float = 0.1):
+        if not 0 < rate < 1:
+            raise OptionError("task.rate", rate, "between 0 and 1")
+        if min(masked, replaced) < 0 or masked + replaced > 1:
+            raise OptionError("task.masked, task.replaced", (masked, replaced), "shares that sum to at most 1")
+        self.rate, self.masked, self.replaced = rate, masked, replaced
+
+    def vocabulary(self, tokenizer: Tokenizer) -> int:
+        return tokenizer.vocabulary_size + 1
+
+    def read(self, job: Job) -> TextRead:
+        return read_text(job)
+
+    def training_data(self, read: TextRead, network: Any, plan: Any, say: Say) -> TextBatches:
+        assert read.tokenizer is not None
+        return text_batches(read, network, plan, say, Hiding(self, read.tokenizer, plan.seed), predicts_text=False)
+
+    def loss(self, network: Any, batch: Batch, *, smoothing: float = 0.0) -> tuple[Any, int, Any]:
+        hidden, wanted = self._hidden(network, batch)
+        return network.head.loss(hidden, wanted, smoothing=smoothing), batch.count, None
+
+    def validate(self, network: Any, batches: Iterator[Batch]) -> dict[str, float]:
+        total, right, count = 0.0, 0, 0
+        for batch in batches:
+            hidden, wanted = self._hidden(network, batch)
+            log_p = network.head.log_probs(hidden)
+            total -= float(log_p.gather(-1, wanted[:, None]).sum())
+            right += int((log_p.argmax(-1) == wanted).sum())
+            count += batch.count
+        return {"loss": total / count, "accuracy": right / count} if count else {}
+
+    def _hidden(self, network: Any, batch: Batch) -> tuple[Any, Any]:
+        """The vectors of hidden tokens alone (R, D), and what they are (R,)."""
+        hidden, _ = network(batch.inputs)
+        wanted = batch.targets.flatten()
+        places = (wanted != IGNORED).nonzero()[:, 0]
+        return hidden.flatten(0, 1)[places], wanted[places]
+
+    def samples(self, network: Any, tokenizer: Tokenizer) -> list[str]:
+        return []
+
+    def model(self, network: Any, tokenizer: Tokenizer) -> Filler:
+        from chainrule.models.masked import MaskedModel
+
+        return MaskedModel(network, tokenizer)
+
+    def evaluate(self, run: Any, data: Any, how: Measuring) -> dict[str, Any]:
+        from chainrule.text.corpora import open_corpus
+        from chainrule.text.encoded import encode
+
+        model: Any = run.offering(Filler, "evaluate")
+        encoded = encode(open_corpus(data, run.recipe.text), run.tokenizer, run.recipe.text)
+        hide = Hiding(self, run.tokenizer, how.seed)
+        windows = once(len(encoded.ids), run.recipe.model.context, ROWS, carries=False)
+        batches = [hide(encoded.ids, starts, length, number, fresh=True)
+                   for number, (starts, length, _) in enumerate(windows)]
+        found = model.measured(self, batches)
+        return {"tokens": len(encoded.ids), "masked": sum(batch.count for batch in batches), **found,
+                "perplexity": float(np.exp(found["loss"]))}
+
+
+class Hiding:
+    """Stretches of a text with some of their tokens hidden: a function of the seed and the batch's number."""
+
+    def __init__(self, task: MaskedLanguage, tokenizer: Tokenizer, seed: int):
+        self.task, self.seed, self.mask = task, seed, tokenizer.vocabulary_size
+        self.marks = [tokenizer.start, tokenizer.end]
+        self.usual = np.setdiff1d(np.arange(tokenizer.vocabulary_size), self.marks)
+
+    def __call__(self, ids: np.ndarray, starts: np.ndarray, length: int, number: int, *, fresh: bool) -> Batch:
+        draw = chance(self.seed ^ STREAM, number % 2**64)
+        whole = ids[starts[:, None] + np.arange(length)].astype(np.int64)
+        able = ~np.isin(whole, self.marks)
+        able = able if able.any() else np.ones_like(able)
+        order = np.where(able, draw.random(whole.shape), 2.0)
+        hidden = (order < self.task.rate) | (order == order.min())  # one at least
+        how = draw.random(whole.shape)
+        read = np.where(hidden & (how < self.task.masked), self.mask, whole)
+        other = hidden & (how >= self.task.masked) & (how < self.task.masked + self.task.replaced)
+        read = np.where(other, draw.choice(self.usual, whole.shape), read)
+        return Batch.of(read, np.where(hidden, whole, IGNORED), fresh=fresh)

@@ -1,0 +1,32 @@
+"""Word vectors: words that are used alike come to lie near each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chainrule.protocols import Task, WordVectors
+from chainrule.recipe.registry import part
+
+if TYPE_CHECKING:
+    from chainrule.evaluation.options import Measuring
+
+
+@part
+class WordVectorsTask(Task):
+    """Words that are used alike come to lie near each other.
+
+    What is learned for that differs from method to method: a word from those around it, or their counts.
+    """
+
+    ability = WordVectors
+    kind = "word vectors"
+    uses = ("neighbors {run} WORD", "analogy {run} man woman king")
+    caution = "Words are near each other as they were in its training text, whose mistakes and prejudices it has."
+    reads_text = False
+
+    def evaluate(self, run: Any, data: Any, how: Measuring) -> dict[str, Any]:
+        """Each file by the part of vectors/evaluations that recognizes it."""
+        from chainrule.vectors.evaluating import evaluate
+
+        return evaluate(run.offering(WordVectors, "evaluate"), [data] if isinstance(data, str | Path) else list(data))

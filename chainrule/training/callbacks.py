@@ -1,0 +1,18 @@
+"""Who is told how a training goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Say = Callable[[str], None]
+Show = Callable[[Mapping[str, Any]], None]  # gets the facts of the last step: loss, tokens per second, seconds left, …
+
+
+@dataclass(frozen=True)
+class Callbacks:
+    """Functions that training calls: `say` with sentences for a person, `show` after every step."""
+
+    say: Say = print
+    show: Show | None = None

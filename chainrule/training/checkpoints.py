@@ -1,0 +1,36 @@
+"""The tensors of a checkpoint as files: gathered to the host by the learner, written and read in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from chainrule.storage.tensors import open_tensors, save_tensors
+
+Files = Mapping[str, Mapping[str, np.ndarray]]  # the tensors of each file, by the file's name without its ending
+Read = Callable[[str], dict[str, np.ndarray]]
+
+
+def gathered(tensors: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Tensors of torch on any device as arrays; one that lies in pieces on several processes is put together."""
+    return {name: _array(tensor) for name, tensor in tensors.items()}
+
+
+def _array(tensor: Any) -> np.ndarray:
+    whole = tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
+    host = whole.detach().cpu()
+    return (host.float() if host.dtype.itemsize == 2 and host.is_floating_point() else host).numpy()
+
+
+def write(folder: Path, files: Files) -> None:
+    """Into a folder that is sealed afterwards."""
+    for name, tensors in files.items():
+        save_tensors(folder / f"{name}.safetensors", dict(tensors))
+
+
+def reader(folder: Path) -> Read:
+    """Reads a file of a checkpoint into memory."""
+    return lambda name: {key: np.array(value) for key, value in open_tensors(folder / f"{name}.safetensors").items()}

@@ -1,0 +1,103 @@
+"""The processes that train one model together: who leads, and what all of them must decide alike."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Group:
+    """This process among `size` that each take some rows of every batch; alone it is rank 0 of 1.
+
+    Rank 0 leads: it writes files, reads the clock and speaks.
+    """
+
+    rank: int = 0
+    size: int = 1
+
+    @property
+    def leads(self) -> bool:
+        return self.rank == 0
+
+    def share(self, rows: int) -> tuple[int, int]:
+        """Where this process' rows of a batch begin and end."""
+        return rows * self.rank // self.size, rows * (self.rank + 1) // self.size
+
+    def agree(self, value: float) -> float:
+        """The largest of what the processes say: whether anyone lacks memory, or was told to stop."""
+        if self.size == 1:
+            return value
+        import torch
+        from torch import distributed
+
+        said = torch.tensor(float(value), dtype=torch.float64, device=_device())
+        distributed.all_reduce(said, distributed.ReduceOp.MAX)
+        return said.item()
+
+    def told(self, value: Any) -> Any:
+        """What the leader says, such as how much of the budget is left: plain values."""
+        if self.size == 1:
+            return value
+        from torch import distributed
+
+        said = [value]
+        distributed.broadcast_object_list(said, src=0, device=_device())
+        return said[0]
+
+    def gather(self, value: Any) -> list[Any]:
+        """What every process says, by rank: plain values and tensors on the host."""
+        if self.size == 1:
+            return [value]
+        from torch import distributed
+
+        said: list[Any] = [None] * self.size
+        distributed.all_gather_object(said, value)
+        return said
+
+    def wait(self) -> None:
+        """Until every process has come this far."""
+        self.agree(0)
+
+    def sum_(self, tensors: Sequence[Any]) -> None:
+        """Adds up tensors of all processes, in place: gradients and losses."""
+        if self.size == 1 or not tensors:
+            return
+        import torch
+        from torch import distributed
+
+        for dtype in dict.fromkeys(each.dtype for each in tensors):
+            own = [each for each in tensors if each.dtype == dtype]
+            flat = torch.cat([each.reshape(-1) for each in own])
+            distributed.all_reduce(flat)
+            for each, summed in zip(own, flat.split([each.numel() for each in own]), strict=True):
+                each.copy_(summed.view_as(each))
+
+
+def told_group() -> Group:
+    """The group that `torchrun` told this process of, by its environment; alone where it did not."""
+    size = int(os.environ.get("WORLD_SIZE", "1"))
+    return Group() if size == 1 or "RANK" not in os.environ else Group(int(os.environ["RANK"]), size)
+
+
+def joined_group() -> Group:
+    """The same, when all its processes have met."""
+    if told_group().size == 1:
+        return Group()
+    import torch
+    from torch import distributed
+
+    if not distributed.is_initialized():
+        if torch.cuda.is_available():
+            torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
+        distributed.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    return Group(distributed.get_rank(), distributed.get_world_size())
+
+
+def _device() -> Any:
+    import torch
+    from torch import distributed
+
+    return torch.device("cuda" if distributed.get_backend() == "nccl" else "cpu")

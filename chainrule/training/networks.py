@@ -1,0 +1,40 @@
+"""A network as training begins it: its first weights, its precision, and the device that it computes on."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from chainrule.errors import OptionError
+from chainrule.models.engine_stack import EngineStack, exported, trained_otherwise
+from chainrule.models.shape import Shape
+from chainrule.models.stack import Stack
+from chainrule.training import weights
+from chainrule.training.plan import Plan
+
+
+def new_network(shape: Shape, vocabulary: int, plan: Plan) -> Stack:
+    """With weights that depend on the seed alone: as its parts draw them, or as the engine would."""
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(plan.seed)  # `torch.manual_seed` would seed every GPU too
+        network = Stack(shape, vocabulary)
+    if plan.initial == "engine":
+        starts = [each for each in trained_otherwise(shape) if "dropout" not in each]
+        if starts:
+            raise OptionError("training.initial", "engine", f"'torch' with {starts[0]}", "The engine starts otherwise.")
+        drawn = EngineStack(shape, vocabulary, np.random.default_rng(plan.seed))
+        weights.put(network, exported(drawn), "the engine's weights")
+    return network.double() if plan.precision == "float64" else network
+
+
+def check_precision(network: Stack, plan: Plan) -> None:
+    """The CPU's library has no recurrence in float16."""
+    if plan.precision == "float16" and network.recurrent and network.device.type == "cpu":
+        raise OptionError("training.precision", "float16", "'bfloat16' or 'float32' for recurrence on the CPU")
+
+
+def chosen_device(wish: str) -> torch.device:
+    """auto: the GPU where there is one."""
+    if wish == "cuda" and not torch.cuda.is_available():
+        raise OptionError("training.device", wish, "'cpu' or 'auto'", "torch finds no GPU here.")
+    return torch.device(("cuda" if torch.cuda.is_available() else "cpu") if wish == "auto" else wish)

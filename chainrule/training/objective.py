@@ -1,0 +1,47 @@
+"""The loss of a batch as one module: what is differentiated, compiled and sharded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from torch import Tensor, nn
+
+from chainrule.parts.losses import collected_losses
+
+
+class Objective(nn.Module):
+    """The task's loss of the network, and what parts add to it for each target: the balance of experts, and so on."""
+
+    def __init__(self, network: Any, task: Any, *, smoothing: float = 0.0):
+        super().__init__()
+        self.network, self.task, self.smoothing = network, task, smoothing
+        self._compiled: Any = None  # how the network is called where it is compiled
+
+    def forward(self, batch: Any) -> tuple[Tensor, Tensor, Any]:
+        """What is differentiated, the task's own loss, and the state after the batch; losses are sums over targets."""
+        with collected_losses() as added, self._as_compiled():
+            loss, count, after = self.task.loss(self.network, batch, smoothing=self.smoothing)
+        whole = loss
+        for value in added.values():
+            whole = whole + count * value
+        return whole, loss.detach(), after
+
+    def compile_network(self, wish: bool) -> None:
+        """From now on with the network, and what is done with a chunk of scores, compiled; or without.
+
+        Only here: elsewhere, where it writes and is measured, shapes change all the time.
+        """
+        if wish:
+            self.network.compile()
+        self._compiled = self.network._compiled_call_impl if wish else None
+        self.network._compiled_call_impl = None
+
+    @contextmanager
+    def _as_compiled(self) -> Iterator[None]:
+        self.network._compiled_call_impl, self.network.head.compiled = self._compiled, self._compiled is not None
+        try:
+            yield
+        finally:
+            self.network._compiled_call_impl, self.network.head.compiled = None, False

@@ -1,0 +1,16 @@
+"""`chainrule.fill`: what may stand in the gaps of a text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from chainrule.errors import OptionError
+from chainrule.protocols import Filler
+from chainrule.runs import LoadedRun, opened
+
+
+def fill(run: str | Path | LoadedRun, text: str, *, top: int = 5) -> list[list[tuple[str, float]]]:
+    """For each [MASK] in the text its `top` likeliest tokens with their probabilities, likeliest first."""
+    if top < 1:
+        raise OptionError("top", top, "at least 1")
+    return opened(run).offering(Filler, "fill").fill(text, top=top)

@@ -1,0 +1,133 @@
+"""Wirings equal their equations; DeepNorm and ReZero also say what a sublayer starts from."""
+
+import pytest
+import torch
+from torch import nn
+
+from chainrule.models.shape import Shape
+from chainrule.models.stack import Stack, Sublayer
+from chainrule.parts.place import Place
+from chainrule.recipe.registry import build, kind_of, names
+
+torch.set_num_threads(1)
+B, T, D, V, DEPTH = 2, 5, 12, 17, 16
+ALPHA, BETA = DEPTH**0.25, (4 * DEPTH) ** -0.25  # α = (2M)^(1/4) and β = (8M)^(−1/4) of M = DEPTH / 2 layers
+
+
+class Halved(nn.Module):
+    """A dropout that can be told apart: half of everything."""
+
+    def forward(self, x):
+        return x / 2
+
+
+def norm():
+    made = build("parts/norms", "layer", Place(D)).double()
+    with torch.no_grad():
+        made.gain.copy_(torch.linspace(0.5, 2, D))
+    return made
+
+
+EQUATIONS = {
+    "plain": lambda x, f, norm: f(x) / 2,
+    "residual": lambda x, f, norm: x + f(x) / 2,
+    "pre_norm": lambda x, f, norm: x + f(norm(x)) / 2,
+    "post_norm": lambda x, f, norm: norm(x + f(x) / 2),
+    "deep_norm": lambda x, f, norm: norm(ALPHA * x + f(x) / 2),
+    "rezero": lambda x, f, norm: x + 0.7 * f(x) / 2,
+}
+
+
+def made(name):
+    wiring = build("parts/wirings", name, Place(D, DEPTH), norm, Halved).double()
+    if name == "rezero":
+        nn.init.constant_(wiring.alpha, 0.7)
+    return wiring
+
+
+@pytest.mark.parametrize("name", EQUATIONS)
+def test_a_wiring_is_its_equation(name):
+    wiring, x = made(name), torch.randn(B, T, D, dtype=torch.float64)
+    y, state = wiring(x, lambda inward: (inward.sin(), "state"))
+    torch.testing.assert_close(y, EQUATIONS[name](x, torch.sin, norm()))
+    assert state == "state"
+
+
+def test_every_wiring_has_its_equation_here():
+    assert sorted(EQUATIONS) == names("parts/wirings")
+
+
+@pytest.mark.parametrize("name", EQUATIONS)
+def test_only_pre_norm_ends_with_one_more_norm(name):
+    stack = Stack(Shape(pattern="sf", width=D, wiring=name), V)
+    assert made(name).ends_with_norm == (name == "pre_norm") == any(each.startswith("norm.")
+                                                                    for each, _ in stack.named_parameters())
+
+
+def first_weights(choice):
+    """Of the same sublayer with the same random numbers: alone, and in a deep stack with DeepNorm."""
+    torch.manual_seed(0)
+    alone = build(kind_of("parts/mixers|parts/feedforwards", choice["name"]), choice, Place(D))
+    torch.manual_seed(0)
+    deep = Sublayer("p", Shape(parts={"p": choice}, wiring="deep_norm"), Place(D, DEPTH)).body
+    return (dict(each.named_parameters()) for each in (alone, deep))
+
+
+@pytest.mark.parametrize("name", ["mlp", "swiglu", "window", "gated_convolution", "lstm", "ugrnn", "elman"])
+def test_in_deep_norm_all_matrices_of_a_sublayer_start_beta_as_large(name):
+    """β takes the place of 1/√depth; biases stay as they are."""
+    alone, deep = first_weights({"name": name})
+    for each, weight in deep.items():
+        torch.testing.assert_close(weight, alone[each] * (BETA if weight.dim() > 1 else 1))
+
+
+@pytest.mark.parametrize("groups", [4, 2])
+def test_in_deep_norm_values_and_the_way_out_start_smaller_but_not_queries_and_keys(groups):
+    alone, deep = first_weights({"name": "attention", "heads": 4, "groups": groups})
+    keys = D + groups * D // 4  # behind them lie the values
+    assert len(alone["inward.weight"]) == keys + groups * D // 4
+    torch.testing.assert_close(deep["inward.weight"][:keys], alone["inward.weight"][:keys])
+    torch.testing.assert_close(deep["inward.weight"][keys:], BETA * alone["inward.weight"][keys:])
+    torch.testing.assert_close(deep["outward.weight"], BETA * alone["outward.weight"])
+
+
+def test_in_deep_norm_cross_attention_keeps_its_queries_and_keys_too():
+    alone, deep = first_weights({"name": "cross_attention", "heads": 4})
+    for name, first, last, factor in (("query", 0, D, 1), ("inward", 0, D, 1), ("inward", D, 2 * D, BETA),
+                                      ("outward", 0, D, BETA)):
+        rows = slice(first, last)
+        torch.testing.assert_close(deep[f"{name}.weight"][rows], factor * alone[f"{name}.weight"][rows])
+
+
+def test_a_stack_wires_its_sublayers_by_its_own_depth():
+    stack = Stack(Shape(pattern="(sf)*8", width=D, wiring="deep_norm"), V)
+    assert {layer.wiring.alpha for layer in stack.sublayers} == {ALPHA}
+    spread = stack.sublayers[1].body.inward.weight.std().item()
+    assert spread == pytest.approx(BETA * D**-0.5, rel=0.15)
+
+
+def test_weights_that_are_shared_are_made_smaller_once():
+    stack = Stack(Shape(pattern="[sf]*8", width=D, wiring="deep_norm"), V)
+    assert stack.sublayers[1].body.inward.weight.std().item() == pytest.approx(BETA * D**-0.5, rel=0.15)
+
+
+@pytest.mark.parametrize("name", sorted({*EQUATIONS} - {"deep_norm"}))
+def test_other_wirings_leave_the_first_weights_alone(name):
+    torch.manual_seed(0)
+    body = build("parts/mixers", "attention", Place(D, DEPTH))
+    before = [each.clone() for each in body.parameters()]
+    made(name).initialize(body, Place(D, DEPTH))
+    assert all(map(torch.equal, before, body.parameters()))
+
+
+def test_in_rezero_every_sublayer_begins_switched_off_and_can_be_switched_on():
+    torch.manual_seed(0)
+    stack = Stack(Shape(pattern="(sf)*2", width=D, wiring="rezero", position="none"), V)
+    ids = torch.arange(8).view(2, 4)
+    y, _ = stack(ids)
+    assert torch.equal(y, stack.embedding(ids))
+    (y * torch.randn_like(y)).sum().backward()
+    for layer in stack.sublayers:
+        assert layer.wiring.alpha.grad.any() and not any(each.grad.any() for each in layer.body.parameters())
+        nn.init.ones_(layer.wiring.alpha)
+    assert not torch.allclose(stack(ids)[0], y)
