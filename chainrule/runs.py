@@ -70,7 +70,7 @@ def load(run: str | Path, *, to_write: bool = False) -> LoadedRun:
     folder = open_run(run)
     if COUNTS in folder.files:
         raise StorageError(f"{run}: holds counts, not a model. Make one with chainrule merge {run} --out RUN.")
-    recipe = load_recipe(folder.file(RECIPE))
+    recipe = _recipe_of(folder.path)
     tokenizer = load_tokenizer(folder.file(TOKENIZER))
     family: Any = find("families", recipe.family)
     model = (family.load_to_write if to_write else family.load)(folder.path, recipe, tokenizer)
@@ -79,8 +79,15 @@ def load(run: str | Path, *, to_write: bool = False) -> LoadedRun:
 
 def task_of(run: str | Path | LoadedRun) -> Any:
     """What a run is good for."""
-    recipe = run.recipe if isinstance(run, LoadedRun) else load_recipe(Path(run) / RECIPE)
+    recipe = run.recipe if isinstance(run, LoadedRun) else _recipe_of(Path(run))
     return build("tasks", recipe.task)
+
+
+def _recipe_of(run: Path) -> Recipe:
+    try:
+        return load_recipe(run / RECIPE)
+    except UsageError as error:  # it was valid when the run was trained
+        raise UsageError(f"{run}: {error} Was it trained with a plug-in? Then add --plugins FOLDER.") from None
 
 
 def opened(run: str | Path | LoadedRun, *, to_write: bool = False) -> LoadedRun:

@@ -11,7 +11,7 @@ import numpy as np
 
 from chainrule.errors import DataError, UsageError
 from chainrule.models.inside.norms import Gradients
-from chainrule.protocols import Layered, Tokenizer
+from chainrule.protocols import LanguageModel, Layered, Tokenizer
 from chainrule.recipe.recipe import Recipe, load_recipe
 from chainrule.recipe.registry import build, find
 from chainrule.runs import load
@@ -55,7 +55,7 @@ def _fresh(name: str, recipe: Recipe, data: str) -> tuple[Any, Tokenizer]:
     from chainrule.text.encoded import fit_and_encode
 
     family: Any = find("families", recipe.family)
-    if not family.layered:
+    if not family.layered or build("tasks", recipe.task).ability is not LanguageModel:
         raise _no_layers(name, recipe)
     tokenizer, _ = fit_and_encode(open_corpus(data, recipe.text), build("text/tokenizers", recipe.tokenizer),
                                   recipe.text)
@@ -72,8 +72,8 @@ def _reading(name: str, model: Any, recipe: Recipe, tokenizer: Any, data: str, l
 
 
 def _no_layers(name: str, recipe: Recipe) -> UsageError:
-    return UsageError(f"{name}: its family is {recipe.family}, expected neural or engine: only networks have "
-                      "gradients.")
+    return UsageError(f"{name}: its family is {recipe.family} and its task {recipe.task['name']}, expected a neural "
+                      "language model: only those have gradients by distance.")
 
 
 def windows(ids: np.ndarray, length: int, rows: int, data: str) -> np.ndarray:

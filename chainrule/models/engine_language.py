@@ -22,7 +22,8 @@ class EngineLanguageModel(Windowed):
     def __init__(self, stack: EngineStack, start: int):
         self.stack, self.start_id = stack.train(False), start
         self.vocabulary_size = stack.vocabulary
-        self.window = stack.shape.context if stack.bounded else None
+        self.context = stack.shape.context
+        self.window = self.context if stack.bounded else None
 
     def log_probs(self, state: LanguageState) -> np.ndarray:
         with untaped():

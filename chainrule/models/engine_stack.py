@@ -151,17 +151,12 @@ def trained_otherwise(shape: Shape) -> dict[str, Any]:
 
 
 def parameters_by_torch_name(stack: EngineStack) -> dict[str, Parameter]:
-    """The stack's own parameters; recurrent ones as torch's fused cells call them."""
-    fused = {"inward": "fused.weight_ih_l0", "recurrent": "fused.weight_hh_l0", "bias": "fused.bias_ih_l0",
-             "recurrent_bias": "fused.bias_hh_l0"}
-    plain = {f"sublayers.{n}.body.cell" for n, letter in enumerate(stack.letters)
-             if stack.shape.part(letter)["name"] == "ugrnn"}  # which has no fused cell
-    found = {}
-    for name, parameter in stack.named_parameters().items():
-        way, _, last = name.rpartition(".")
-        if way.endswith(".cell") and way not in plain:
-            name = f"{way}.{fused[last]}"
-        found[name] = parameter
+    """The stack's parameters as the torch stack calls them: a twin says where its names differ."""
+    found = dict(stack.named_parameters())
+    for n, layer in enumerate(stack.sublayers):
+        for own, name in getattr(layer.body, "torch_names", {}).items():
+            if (full := f"sublayers.{n}.body.{own}") in found:
+                found[f"sublayers.{n}.body.{name}"] = found.pop(full)
     return found
 
 

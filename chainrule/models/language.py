@@ -27,7 +27,8 @@ class NeuralLanguageModel(Windowed, nn.Module):
         super().__init__()
         self.stack, self.start_id = stack, start
         self.vocabulary_size = stack.head.outputs
-        self.window = stack.shape.context if stack.bounded else None
+        self.context = stack.shape.context
+        self.window = self.context if stack.bounded else None
         self._writer: LanguageModel[Any] | None = None
 
     def to_write(self) -> LanguageModel[Any]:

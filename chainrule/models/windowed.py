@@ -29,7 +29,8 @@ class Windowed:
     A token's window depends on its place alone, so stepping and scoring agree.
     """
 
-    window: int | None  # tokens that the stack reads at once; None where it reads on without end
+    window: int | None  # tokens that the stack can see; None where it reads on without end
+    context: int  # the most tokens that it is given at once
     start_id: int
 
     @abstractmethod
@@ -84,15 +85,14 @@ class Windowed:
         return self.pick(self.join(moved), np.argsort(np.concatenate(groups)))
 
     def read(self, state: LanguageState | None, ids: Any) -> LanguageState:
-        """Several tokens at once, as many as all windows have room for; a full one moves on as it does in `advance`."""
+        """Several tokens at once, at most `context`; a full window moves on as it does in `advance`."""
         ids = self.own(ids)
         if state is None:
             marks = self.own(np.full((len(ids), 1 + ids.shape[1]), self.start_id))
             text = self.noted(marks, np.ones(len(ids), np.int64), ids)
-            first = text.shape[1] if self.window is None else self.window
-            state, ids = self._begun(text[:, :first]), text[:, first:]
+            state, ids = self._begun(text[:, :self.context]), text[:, self.context:]
         while ids.shape[1]:
-            room = ids.shape[1] if self.window is None else self.window - int(state.counts.max(initial=0))
+            room = self.context if self.window is None else self.window - int(state.counts.max(initial=0))
             if room < 1:
                 state, ids = self.advance(state, ids[:, 0]), ids[:, 1:]
             else:

@@ -48,12 +48,12 @@ def test_no_command_hides_in_a_block_that_is_not_run():
     targets = (ROOT / "Makefile").read_text(encoding="utf-8").splitlines()
     for path in DOCUMENTS:
         for block in blocks(path):
-            assert block.language in {"console", "python", "text", "yaml", "sh"}, f"{path.name}:{block.line}"
+            assert block.language in {"console", "python", "text", "yaml", "toml", "sh"}, f"{path.name}:{block.line}"
             if block.language == "sh":
                 for line in block.text.splitlines():
                     make, target = line.split()[:2]
                     assert make == "make" and any(rule.startswith(f"{target}:") for rule in targets), line
-            if block.language in {"text", "yaml"}:
+            if block.language in {"text", "yaml", "toml"}:
                 assert not any(line.startswith("$ ") for line in block.text.splitlines()), f"{path.name}:{block.line}"
 
 

@@ -14,7 +14,8 @@ from chainrule.recipe.registry import kinds, names
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 TEXTS = {path: path.read_text(encoding="utf-8") for path in DOCUMENTS}
 ALL = "\n".join(TEXTS.values())
-SOUND = FENCE.sub(lambda block: "" if re.search("exit=|file=", block[2]) else block[0], ALL)  # no errors, no plug-ins
+SOUND = FENCE.sub(lambda block: "" if re.search("exit=|file=", block[2]) else block[0], ALL)  # without errors
+SOUND = re.sub(r"^.*--plugins.*$", "", SOUND, flags=re.MULTILINE)  # and without plug-ins
 GUIDES = "\n".join(text for path, text in TEXTS.items() if path.parent.name == "docs" or path.name == "README.md")
 CHOICES = {"counting/smoothing": r"model\.smoothing(?:\.name)?=(\w+)", "text/tokenizers": r"tokenizer(?:\.name)?=(\w+)",
            "formats": r"--to (\w+)"}
@@ -65,7 +66,7 @@ def test_every_verb_is_described():
 def test_the_page_on_python_has_every_function_with_its_parameters():
     page = TEXTS[ROOT / "docs" / "python.md"]
     shown = {name: [word for word in given.split(", ") if word not in ("", "*")]
-             for name, given in re.findall(r"`(?:with )?chainrule\.(\w+)\(([^)]*)\)", page)}
+             for name, given in re.findall(r"`(?:with |@)?chainrule\.(\w+)\(([^)]*)\)", page)}
     assert {*shown, "LoadedRun"} == {*chainrule.__all__}
     for name in shown.keys() - {"Sampling", "Terms"}:
         assert shown[name] == [*inspect.signature(getattr(chainrule, name)).parameters], name

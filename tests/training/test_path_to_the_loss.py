@@ -1,5 +1,6 @@
 """From the command to the loss there are few functions: whoever reads the code can follow them one by one."""
 
+import re
 import traceback
 from pathlib import Path
 
@@ -50,3 +51,8 @@ def test_nine_functions_lead_from_the_command_to_the_loss(tmp_path, monkeypatch)
     steps = [way for way in found if "chainrule/training/learner.py:step" in way]
     assert steps == [PATH], "the way of every step"
     assert len(PATH) <= 9
+
+
+def test_the_architecture_page_lists_them():
+    page = (PACKAGE.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(chainrule/[\w/]+\.py:\w+)` \|", page, re.MULTILINE) == PATH

@@ -30,6 +30,8 @@ class Recurrence(Composite):
     """A recurrent sublayer; its state is a constant for the next stretch of text."""
 
     recurrent = True
+    torch_names = {"cell.inward": "cell.fused.weight_ih_l0", "cell.recurrent": "cell.fused.weight_hh_l0",
+                   "cell.bias": "cell.fused.bias_ih_l0", "cell.recurrent_bias": "cell.fused.bias_hh_l0"}
 
     def __init__(self, place: Place, options: Options, random: Random):
         self.cell: Any = find("engine/modules", options["name"])(place.width, place.width, random=random)
@@ -72,13 +74,19 @@ class GRU(Recurrence):
 
 
 @stands_for("parts/mixers/lstm", takes=("forget",), only=FORWARD, training={"spread": None})
-@stands_for("parts/mixers/ugrnn", takes=("forget",), only=FORWARD, training={"spread": None})
-class Remembering(Recurrence):
+class LSTM(Recurrence):
     """A fresh network remembers: the gate's bias starts at `forget`."""
 
     def __init__(self, place: Place, options: Options, random: Random):
         super().__init__(place, options, random)
         self.cell.bias.value[place.width:2 * place.width] = options["forget"]
+
+
+@stands_for("parts/mixers/ugrnn", takes=("forget",), only=FORWARD, training={"spread": None})
+class UGRNN(LSTM):
+    """The same for its one gate; torch has no fused cell for it."""
+
+    torch_names: dict[str, str] = {}
 
 
 @stands_for("parts/mixers/attention", takes=("heads", "bias"), training={"dropout": 0.0},
