@@ -13,6 +13,7 @@ from chainrule.models.engine_stack import EngineStack, EngineState
 from chainrule.models.windowed import LanguageState, Windowed
 from chainrule.watching import note
 
+READ_AT_ONCE = 1024  # tokens of a text that a stack without a window is given together: small products take longer
 SCORED_AT_ONCE = 1 << 22  # scores in memory at a time, when whole texts are scored
 
 
@@ -107,11 +108,11 @@ class EngineLanguageModel(Windowed):
         return found
 
     def _along(self, read: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        """Hidden states, stretch by stretch; no sublayer is given more than the context at once."""
-        context = self.stack.shape.context
-        state = self.stack.start(len(read)) if self.window is None and read.shape[1] > context else None
-        for begin in range(0, read.shape[1], context):
-            hidden, state = self.stack(read[:, begin:begin + context], state)
+        """Hidden states, stretch by stretch."""
+        most = max(self.context, READ_AT_ONCE)
+        state = self.stack.start(len(read)) if self.window is None and read.shape[1] > most else None
+        for begin in range(0, read.shape[1], most):
+            hidden, state = self.stack(read[:, begin:begin + most], state)
             yield begin, hidden.value
 
     def _in_windows(self, text: np.ndarray, window: int) -> np.ndarray:
