@@ -62,13 +62,13 @@ def work(given: Any, setting: str) -> dict[str, Any]:
     """One training, without reading the text; its vectors are measured in the same process, after its time is taken."""
     from chainrule.recipe.registry import build
     from chainrule.vectors.evaluating import evaluate
-    from chainrule.vectors.plan import Plan
     from chainrule.vectors.store import Vectors
     from chainrule.vectors.text import Source, read_text, spellings
+    from chainrule.vectors.training_options import TrainingOptions
 
     name, *changes = setting.split()
     options = {key: load_yaml(value) for key, _, value in (change.partition("=") for change in changes)}
-    plan = Plan(**{key: options.pop(key, value) for key, value in PLAN.items()}, threads=given.threads)
+    plan = TrainingOptions(**{key: options.pop(key, value) for key, value in PLAN.items()}, threads=given.threads)
     trainer = build("text/tokenizers", {"name": "words", "min_count": 5})
     text = read_text(Source(open_corpus(given.data), trainer, TextOptions(), 0))
     method: Any = build("vectors/methods", {"name": name, **options})

@@ -112,8 +112,8 @@ def work(given: Any, system: str, model: str, seed: str) -> dict[str, float]:
 
 def ours(path: Path, model: str, seed: int, epochs: int, threads: int) -> tuple[Any, ...]:
     from chainrule.recipe.registry import build
-    from chainrule.vectors.plan import Plan
     from chainrule.vectors.text import Source, read_text, spellings
+    from chainrule.vectors.training_options import TrainingOptions
     from chainrule.vectors.windows import CHUNK
 
     trainer = build("text/tokenizers", {"name": "words", "min_count": SETTINGS["min_count"]})
@@ -122,8 +122,8 @@ def ours(path: Path, model: str, seed: int, epochs: int, threads: int) -> tuple[
     plan = {"dimension": SETTINGS["dimension"], "window": SETTINGS["window"], "alpha": ALPHA[model],
             "sample": SETTINGS["sample"], "threads": threads, "seed": seed}
     few = type(text)(text.ids[:CHUNK], text.tokenizer, text.row_of, text.counts)
-    method.learn(few, Plan(**plan, epochs=1), None)  # loads the kernels
-    found, wall, cpu = timed(lambda: method.learn(text, Plan(**plan, epochs=epochs), None))
+    method.learn(few, TrainingOptions(**plan, epochs=1), None)  # loads the kernels
+    found, wall, cpu = timed(lambda: method.learn(text, TrainingOptions(**plan, epochs=epochs), None))
     return spellings(text.tokenizer), found.tensors["vectors"], text.tokens * epochs, wall, cpu
 
 

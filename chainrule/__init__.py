@@ -1,4 +1,4 @@
-"""chainrule: every family of sequence model, trained, measured and looked into in the same way."""
+"""chainrule: train, evaluate, sample and inspect every family of sequence model in the same way."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from chainrule.experiments.compare import compare as compare
     from chainrule.experiments.terms import Terms as Terms
-    from chainrule.inspection.looking import inspect as inspect
+    from chainrule.inspection.inspect_text import inspect as inspect
     from chainrule.recipe.plugins import add_plugins as add_plugins
     from chainrule.recipe.registry import part as part
     from chainrule.runs import LoadedRun as LoadedRun
@@ -31,7 +31,7 @@ __version__ = "0.1.0"
 
 # Imported when first used: `import chainrule` and `chainrule --help` stay quick.
 _HOMES = {"load": "runs", "LoadedRun": "runs", "watch": "watching", "Sampling": "verbs.generate",
-          "import_model": "verbs.import_", "inspect": "inspection.looking", "compare": "experiments.compare",
+          "import_model": "verbs.import_", "inspect": "inspection.inspect_text", "compare": "experiments.compare",
           "Terms": "experiments.terms", "part": "recipe.registry", "add_plugins": "recipe.plugins"}
 _HOMES |= {verb: f"verbs.{verb}" for verb in ("count", "evaluate", "export", "fill", "generate", "merge",
                                               "predict", "quantize", "score", "train")}

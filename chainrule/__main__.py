@@ -1,4 +1,4 @@
-"""`python -m chainrule` is the command line; Ctrl-C is answered in one line even while that is being loaded."""
+"""`python -m chainrule` is the command line; Ctrl-C ends it with one line even while it is still loading."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import sys
 
 
 def main() -> None:
-    """Loads the command line and runs it.
+    """Loads and runs the command line.
 
     OpenMP's threads, which torch computes with, wait for each other by spinning: where another program wants the same
-    cores, a step can take several times as long. They spin for a short while and then sleep, unless the user has said
-    otherwise; on free cores that costs nothing (sleeping at once costs a quarter of the speed).
+    cores, a step can take several times as long. They spin for a short while and then sleep, unless the user has set
+    GOMP_SPINCOUNT; on free cores that costs nothing (sleeping at once costs a quarter of the speed).
     """
     os.environ.setdefault("GOMP_SPINCOUNT", "3000")
     try:

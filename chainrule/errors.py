@@ -1,4 +1,4 @@
-"""The one family of exceptions: everything that is the user's to mend is a ChainruleError."""
+"""The one family of exceptions: every mistake that the user can correct is a ChainruleError."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class OptionError(UsageError):
         self.where, self.got, self.expected, self.hint = where, got, expected, hint
 
     def at(self, where: str) -> OptionError:
-        """The same about a place with another name."""
+        """The same error with another name for the option."""
         return OptionError(where, self.got, self.expected, self.hint)
 
 
 class DataError(ChainruleError):
-    """A text or table that cannot be read as it stands: names the file and the line or byte."""
+    """A text or table that cannot be read: names the file and the line or byte."""
 
 
 class StorageError(ChainruleError):

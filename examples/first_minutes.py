@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from chainrule.cli.compare import compare
-from chainrule.cli.terminal.console import speak_plainly
+from chainrule.cli.terminal.console import show_log_messages
 
 KINDS = {"ngram": "counts which tokens followed the last four, and smooths the counts",
          "lstm": "a recurrent network that carries a memory along the text",
@@ -20,7 +20,7 @@ WIDTH = 100
 
 
 def main(budget: str = "40s") -> None:
-    speak_plainly()
+    show_log_messages()
     print("Which model is right for this text? The text: the Python language reference (pydoc), 0.4 MB of English.\n"
           "A tenth of it is held out. The models, each trained from nothing, for the same time at most:\n")
     for name, what in KINDS.items():

@@ -56,7 +56,7 @@ class Dictionary:
 
 
 def read_classifier(path: Path) -> Imported:
-    """The whole model; a broken one is refused in one line. A quantized input table stays so, an output table not."""
+    """The whole model. A quantized input table stays quantized; a quantized output table is decoded."""
     with opened(path) as stream:
         data = Bytes(path, stream)
         settings, _ = read_settings(data, {SUPERVISED: LOSSES})
@@ -139,7 +139,7 @@ def _features(path: Path, known: Dictionary, inputs: Table, settings: dict[str, 
 
 
 def _ngrams(path: Path, known: Dictionary, inputs: Table, shape: Shape) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Buckets, their rows, and whether others do not count. Where all count, those of zeros are left out."""
+    """Buckets, their rows, and whether n-grams were cut off. If not, buckets whose rows are zeros are left out."""
     first, kept = len(known.words), known.kept
     if not shape.hashed:
         return np.zeros(0, np.int64), np.zeros(0, np.int64), False

@@ -24,7 +24,7 @@ Write = Callable[[bytes], object]
 
 
 def write_classifier(path: Path, model: TextClassifier, counts: np.ndarray, prefix: str, epochs: int) -> None:
-    """A file that fastText reads. How often words occurred a run does not know: each counts as 1."""
+    """A file that fastText reads. A run does not store word counts, so each is written as 1."""
     _check_name(path, model)
     inputs, kept = model.inputs, None
     if isinstance(inputs, QuantizedRows):
@@ -46,11 +46,11 @@ def write_classifier(path: Path, model: TextClassifier, counts: np.ndarray, pref
 def _check_name(path: Path, model: TextClassifier) -> None:
     quantized = isinstance(model.inputs, QuantizedRows)
     if quantized and ".bin" in path.suffixes:
-        raise UsageError(f"{path}: the classifier is quantized, and fastText's name for that is .ftz. Choose such a "
-                         "name, or export the run that it was made from.")
+        raise UsageError(f"{path}: the classifier is quantized; fastText expects a name that ends in .ftz. Choose such "
+                         "a name, or export the run that it was made from.")
     if not quantized and ".ftz" in path.suffixes:
-        raise UsageError(f"{path}: fastText's .ftz are quantized, and this classifier is not. Try chainrule quantize "
-                         "RUN --out SMALL and export that, or choose a name that ends in .bin.")
+        raise UsageError(f"{path}: .ftz files are quantized, and this classifier is not. Try chainrule quantize RUN "
+                         "--out SMALL and export that, or choose a name that ends in .bin.")
 
 
 def _write_settings(write: Write, model: TextClassifier, epochs: int) -> None:

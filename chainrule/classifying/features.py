@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from chainrule.classifying.plain import ngram_buckets, word_hashes, words_of
+from chainrule.classifying.reference import ngram_buckets, word_hashes, words_of
 from chainrule.classifying.spelling import END, Numbered, Words, numbered
 from chainrule.vectors.subwords import buckets
 
@@ -79,7 +79,7 @@ class Features:
         return found
 
     def bags(self, texts: Sequence[bytes]) -> Bags:
-        """The features of texts, none of which holds a line end."""
+        """The features of texts; no text may contain a newline."""
         if sum(map(len, texts)) < JIT_PAYS_FROM:
             return self.plain_bags(texts)
         block = numbered(texts)
@@ -88,7 +88,7 @@ class Features:
         return _trimmed(raw, resolve_rows(raw, rows, self.row_of_bucket, raw, 0, grow=False))
 
     def plain_bags(self, texts: Sequence[bytes]) -> Bags:
-        """The same, one feature after the other."""
+        """The same in plain Python, one feature at a time."""
         starts, members, weights, sizes = [0], list[int](), list[int](), list[int]()
         for text in texts:
             found = Counter(self._features(text))
@@ -137,7 +137,7 @@ def resolve_rows(raw: Bags, row_of: np.ndarray, row_of_bucket: np.ndarray, out: 
 
 
 def empty_bags(texts: int, members: int) -> Bags:
-    """Room for so many; memory is taken when it is written to."""
+    """Uninitialized arrays of this size; the system allocates memory when they are written to."""
     return Bags(np.zeros(texts + 1, np.int64), np.empty(members, np.int32), np.empty(members, np.uint8),
                 np.zeros(texts, np.float32))
 

@@ -21,7 +21,7 @@ Row = tuple[int, Any, Any]  # line, label, text
 
 @dataclass(frozen=True)
 class Layout:
-    """Where a file has labels and text. In tables a number, from 1, is a column where there is no header."""
+    """Where a file has labels and text. In tables without a header, columns are numbers from 1."""
 
     prefix: str = "__label__"
     label: str = "label"

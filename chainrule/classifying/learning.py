@@ -1,4 +1,4 @@
-"""Learning a classifier: threads take pieces of the texts and write to the same rows without asking (hogwild)."""
+"""Training a classifier: threads take chunks of the texts and update the same rows without locks (hogwild)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chainrule.classifying.features import Bags
 from chainrule.classifying.targets import Targets
 from chainrule.errors import OptionError
 from chainrule.threads import side_by_side
-from chainrule.vectors.plan import Plan, Progress, padded
+from chainrule.vectors.training_options import Progress, TrainingOptions, padded
 from chainrule.vectors.windows import seed_of
 
 LOSSES = ("softmax", "hierarchical_softmax", "one_vs_all", "negative_sampling")  # by their numbers in the kernel
@@ -22,55 +22,55 @@ LINE = 8  # numbers in a cache line: threads count in lines of their own
 ROWS = 1 << 15  # rows that a thread fills with random numbers at a time
 
 
-def fresh(rows: int, outputs: int, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+def fresh(rows: int, outputs: int, options: TrainingOptions) -> tuple[np.ndarray, np.ndarray]:
     """Inputs between −1/D and 1/D, outputs of zero; rows are padded to whole cache lines."""
     from chainrule.kernels.classifier_training import fill_random
 
-    inputs, seed = padded(rows, plan.dimension), seed_of(plan.seed, 0)
-    fill_random(inputs, 0, 0, plan.dimension, seed)
-    side_by_side(lambda low: fill_random(inputs, low, min(low + ROWS, rows), plan.dimension, seed),
+    inputs, seed = padded(rows, options.dimension), seed_of(options.seed, 0)
+    fill_random(inputs, 0, 0, options.dimension, seed)
+    side_by_side(lambda low: fill_random(inputs, low, min(low + ROWS, rows), options.dimension, seed),
                  range(0, rows, ROWS))
-    return inputs, padded(outputs, plan.dimension)
+    return inputs, padded(outputs, options.dimension)
 
 
-def learn(bags: Bags, targets: Targets, plan: Plan, loss: str, inputs: np.ndarray, outputs: np.ndarray, *,
+def learn(bags: Bags, targets: Targets, options: TrainingOptions, loss: str, inputs: np.ndarray, outputs: np.ndarray, *,
           negative: int = 5, after_epoch: Callable[[int], bool] | None = None) -> dict[str, Any]:
     """Trains the tables in place; facts for the report. One thread and a seed give the same bytes again.
 
     The step falls linearly from α to 0 with the features that were read: Joulin et al. 2016, §2. Texts come in a random
     order, the same in each pass, so that a file sorted by label does no harm. `negative` labels are drawn for each text
     where the loss is negative_sampling, by the root of their counts, as in fastText. With `after_epoch(epoch)` all
-    threads wait for each other after each pass; training ends where it gives True.
+    threads wait for each other after each pass; training ends when it returns True.
     """
-    course = _Course(bags, targets, plan, loss, inputs, outputs, negative)
-    pieces = course.pieces()
-    course.work(0, iter([(0, 0, 0)]))  # compiles, or loads what was compiled before
+    shared = _SharedTraining(bags, targets, options, loss, inputs, outputs, negative)
+    pieces = shared.pieces()
+    shared.work(0, iter([(0, 0, 0)]))  # compiles, or loads what was compiled before
     if after_epoch is None:
-        course.run((low, high, 1 + epoch * len(pieces) + number) for epoch in range(plan.epochs)
+        shared.run((low, high, 1 + epoch * len(pieces) + number) for epoch in range(options.epochs)
                    for number, (low, high) in enumerate(pieces))
     else:
-        for epoch in range(plan.epochs):
-            course.run((low, high, 1 + epoch * len(pieces) + number) for number, (low, high) in enumerate(pieces))
+        for epoch in range(options.epochs):
+            shared.run((low, high, 1 + epoch * len(pieces) + number) for number, (low, high) in enumerate(pieces))
             if after_epoch(epoch + 1):
                 break
     if not (np.isfinite(outputs).all() and np.isfinite(inputs[0]).all()):  # row 0, </s>, is in every text
-        raise OptionError("training.lr", plan.alpha, "a smaller step: the numbers grew beyond all bounds",
-                          f"Try training.lr={plan.alpha / 10:g}.")
-    return {"features_per_second": round(course.progress.words_per_second)}
+        raise OptionError("training.lr", options.alpha, "a smaller learning rate: training diverged",
+                          f"Try training.lr={options.alpha / 10:g}.")
+    return {"features_per_second": round(shared.progress.words_per_second)}
 
 
-class _Course:
+class _SharedTraining:
     """What the threads of a training share: the order of the texts, and how many features each has read."""
 
-    def __init__(self, bags: Bags, targets: Targets, plan: Plan, loss: str, inputs: np.ndarray, outputs: np.ndarray,
-                 negative: int):
-        self.bags, self.targets, self.plan, self.inputs, self.outputs = bags, targets, plan, inputs, outputs
+    def __init__(self, bags: Bags, targets: Targets, options: TrainingOptions, loss: str, inputs: np.ndarray,
+                 outputs: np.ndarray, negative: int):
+        self.bags, self.targets, self.options, self.inputs, self.outputs = bags, targets, options, inputs, outputs
         self.tree, self.loss, self.negative = targets.tree(loss), LOSSES.index(loss), negative
         self.noise = np.cumsum(np.sqrt(targets.counts))
-        self.order = np.random.default_rng(plan.seed).permutation(len(bags)).astype(np.int32)
-        total = float(bags.sizes.sum(dtype=np.float64)) * plan.epochs
-        self.progress, self.lock, self.stop = Progress(plan, total), Lock(), Event()
-        self.read = np.zeros((plan.threads, LINE), np.int64)
+        self.order = np.random.default_rng(options.seed).permutation(len(bags)).astype(np.int32)
+        total = float(bags.sizes.sum(dtype=np.float64)) * options.epochs
+        self.progress, self.lock, self.stop = Progress(options, total), Lock(), Event()
+        self.read = np.zeros((options.threads, LINE), np.int64)
 
     def pieces(self) -> list[tuple[int, int]]:
         """Ranges of the order with about CHUNK members each."""
@@ -80,12 +80,12 @@ class _Course:
         return list(zip(edges[:-1], edges[1:], strict=True))
 
     def run(self, pieces: Iterator[tuple[int, int, int]]) -> None:
-        """All pieces, by all threads; Ctrl-C ends them with the piece they are at."""
-        if self.plan.threads == 1:
+        """All pieces, on all threads; after Ctrl-C each thread stops at the end of its piece."""
+        if self.options.threads == 1:
             return self.work(0, pieces)
-        with ThreadPoolExecutor(self.plan.threads) as pool:
+        with ThreadPoolExecutor(self.options.threads) as pool:
             try:
-                for _ in pool.map(lambda own: self.work(own, pieces), range(self.plan.threads)):
+                for _ in pool.map(lambda own: self.work(own, pieces), range(self.options.threads)):
                     pass  # raises what a worker raised
             except BaseException:
                 self.stop.set()
@@ -103,8 +103,8 @@ class _Course:
                 return
             low, high, number = piece
             read = learn_texts(self.inputs, self.outputs, bags.starts, bags.members, bags.weights, bags.sizes,
-                               targets.starts, targets.labels, self.order, low, high, np.float32(self.plan.alpha),
+                               targets.starts, targets.labels, self.order, low, high, np.float32(self.options.alpha),
                                self.progress.total, self.read, own, self.loss, tree.starts, tree.nodes, tree.codes,
-                               self.noise, self.negative, seed_of(self.plan.seed, number))
+                               self.noise, self.negative, seed_of(self.options.seed, number))
             with self.lock:
                 self.progress.add(read)

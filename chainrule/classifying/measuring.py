@@ -34,7 +34,7 @@ class Tally:
         return np.array(pairs, np.int64).reshape(-1, 2)
 
     def add(self, chances: np.ndarray, pairs: np.ndarray) -> None:
-        """More texts: what the model said, and what was wanted."""
+        """Adds texts: the model's probabilities, and the true labels."""
         texts, labels = pairs[pairs[:, 1] >= 0].T
         first = chances.argmax(1)
         self.texts, self.unknown = self.texts + len(chances), self.unknown + len(pairs) - len(texts)
@@ -44,14 +44,14 @@ class Tally:
             sums += np.bincount(found, minlength=len(sums))
 
     def figures(self) -> dict[str, Any]:
-        """Of the likeliest labels; the log loss is the mean −ln p of labels that the model knows."""
+        """Metrics of the likeliest labels; the log loss is the mean −ln p of labels that the model knows."""
         right, labels = int(self.correct.sum()), int(self.counted.sum())
         return {"examples": self.texts, "labels": labels + self.unknown, "unknown_labels": self.unknown,
                 "accuracy": right / self.texts, "precision": right / self.texts,
                 "recall": right / (labels + self.unknown), "log_loss": self.lost / labels if labels else None}
 
     def by_label(self) -> dict[str, dict[str, Any]]:
-        """Precision, recall and F1 of each label; None where nothing can be divided by."""
+        """Precision, recall and F1 of each label; None where the denominator is 0."""
         rows = {}
         for label, texts, said, hits in zip(self.labels, self.counted.tolist(), self.guessed.tolist(),
                                             self.correct.tolist(), strict=True):
@@ -62,7 +62,7 @@ class Tally:
 
 
 def measure(model: TextClassifier, examples: Iterable[Example], name: str) -> dict[str, Any]:
-    """Of the likeliest label: the share that is right, the share of all labels that was found, and both by label.
+    """Precision and recall of the likeliest label, in all and by label.
 
     Texts are read a few at a time.
     """
@@ -75,7 +75,7 @@ def measure(model: TextClassifier, examples: Iterable[Example], name: str) -> di
 
 
 def together(examples: Iterable[Example]) -> Iterator[list[Example]]:
-    """A few at a time: enough for all processors."""
+    """Examples in groups that are large enough to keep all processors busy."""
     found, size, most = list[Example](), 0, BLOCK * cores()
     for each in examples:
         found.append(each)

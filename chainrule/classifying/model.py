@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from chainrule.classifying.features import JIT_PAYS_FROM, Bags, Features
-from chainrule.classifying.plain import hidden_of, log_chances
+from chainrule.classifying.reference import hidden_of, log_chances
 from chainrule.classifying.spelling import blocks
 from chainrule.errors import OptionError
 from chainrule.threads import frozen, side_by_side
@@ -67,7 +67,7 @@ class TextClassifier:
         return self._hidden(self.features.bags(texts))
 
     def chances_of(self, bags: Bags) -> np.ndarray:
-        """(texts, labels) from features that are known already."""
+        """(texts, labels) from features that were computed before."""
         return np.exp(log_chances(self._hidden(bags), self.outputs, self.loss, self.tree))
 
     def _hidden(self, bags: Bags) -> np.ndarray:

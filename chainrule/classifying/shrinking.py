@@ -1,4 +1,4 @@
-"""A smaller run from a trained one: fewer features, and rows of bytes in the place of numbers."""
+"""A smaller run from a trained one: fewer features, and quantized rows."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chainrule.classifying.plain import SPACES
+from chainrule.classifying.reference import SPACES
 
 END = b"</s>"
 BLOCK = 1 << 20  # bytes of text that are numbered at a time
@@ -28,7 +28,7 @@ class Numbered:
 
 
 def blocks(texts: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Texts in lists of about a megabyte, whatever thread works on them: so that results never depend on threads."""
+    """Texts in lists of about a megabyte; the lists do not depend on the threads, so results do not either."""
     found, size = list[bytes](), 0
     for text in texts:
         found.append(text)
@@ -110,7 +110,7 @@ class Words:
 
 
 def _longer(array: np.ndarray, used: int, more: int) -> np.ndarray:
-    """Room for more, a half again at least, so that growing costs little in all."""
+    """The array with room for `more`, at least 1.5 times as long, so that growing costs little in all."""
     if used + more <= len(array):
         return array
     longer = np.zeros((used + max(more, used // 2), *array.shape[1:]), array.dtype)

@@ -1,4 +1,4 @@
-"""The labels of training texts as numbers, gathered while the texts stream by."""
+"""The labels of training texts as numbers, collected while the texts are streamed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Targets:
     counts: np.ndarray
 
     def tree(self, loss: str) -> Tree:
-        """Frequent labels have short ways; empty where the loss needs none."""
+        """The Huffman tree: frequent labels have short paths; empty if the loss needs no tree."""
         return label_tree(self.counts) if loss == "hierarchical_softmax" else no_tree()
 
 
@@ -35,7 +35,7 @@ class Gathered:
         self.labels, self.ends = array("i"), array("q", [0])
 
     def texts(self, examples: Iterable[Example]) -> Iterator[bytes]:
-        """The texts, one by one; their labels stay here."""
+        """The texts, one by one; their labels are collected here."""
         for each in examples:
             self.labels.extend([self.ids.setdefault(label, len(self.ids)) for label in each.labels])
             self.ends.append(len(self.labels))

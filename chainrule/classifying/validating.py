@@ -1,4 +1,4 @@
-"""Validation after each pass over the training texts, and an early end where it does not get better."""
+"""Validation after each pass over the training texts, and early stopping."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Validation:
         return self.patience is not None and epoch - self.best >= self.patience
 
     def finish(self) -> dict[str, Any]:
-        """Puts the best tables back where they are wanted; facts for the report."""
+        """Restores the best tables with `patience`; facts for the report."""
         epoch = len(self.rows)
         if self.patience is not None:
             epoch = self.best

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from chainrule.classifying.features import NO_ROW, Bags, Features, Shape, empty_bags, raw_bags, resolve_rows
-from chainrule.classifying.plain import words_of
+from chainrule.classifying.reference import words_of
 from chainrule.classifying.spelling import END, Numbered, Words, blocks, numbered
 
 Read = tuple[Numbered, np.ndarray, Bags]  # the words of a block, how often each occurs, and its texts
@@ -50,7 +50,7 @@ def learn_features(texts: Iterable[bytes], shape: Shape, *, min_count: int, size
 
 
 def _give_back() -> None:
-    """Hands freed memory back to the system, where its C library can: blocks left holes, and large tables come next."""
+    """Returns freed memory to the system, if its C library can: the blocks fragmented it, and large tables follow."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:
         trim(0)
@@ -67,7 +67,7 @@ def _frequent(table: Words, counts: np.ndarray, min_count: int) -> np.ndarray:
 
 
 def _read(texts: Iterable[bytes], shape: Shape, threads: int) -> Iterator[Read]:
-    """Blocks in the order of the texts; few are under way at a time, so that a large file needs no large memory."""
+    """Blocks in the order of the texts; only a few are processed at a time, so memory stays bounded."""
     def work(some: list[bytes]) -> Read:
         block = numbered(some)
         occur = np.bincount(block.numbers, minlength=len(block.firsts))
@@ -84,7 +84,7 @@ def _read(texts: Iterable[bytes], shape: Shape, threads: int) -> Iterator[Read]:
 
 
 class _Store:
-    """The bags of all blocks in arrays that grow in their place: the system moves pages, and copies nothing."""
+    """The bags of all blocks in arrays that grow in place: the system moves pages, and copies nothing."""
 
     def __init__(self) -> None:
         self.bags, self.texts, self.size = empty_bags(0, 0), 0, 0

@@ -1,4 +1,4 @@
-"""`chainrule compare`: recipes under one budget, and one honest table."""
+"""`chainrule compare`: train recipes under one budget and compare them in one table."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ def compare(
     data: Annotated[list[str] | None, typer.Option(help="Text: file, glob, folder or built-in; repeatable.")] = None,
     budget: Annotated[str, typer.Option(help="For each training: 90s, 5m, 1h, 20Mtok or 1e15flop.")] = "1m",
     out: Annotated[Path | None, typer.Option(help="The folder of the report and its runs.")] = None,
-    valid: Annotated[list[str] | None, typer.Option(help="Held-out text; otherwise a tenth of the data.")] = None,
+    valid: Annotated[list[str] | None, typer.Option(help="Held-out text; a tenth of the data if not given.")] = None,
     tokenizer: Annotated[str | None, typer.Option(help="One for all by name, or `own`; usually byte pairs.")] = None,
     params: Annotated[str | None, typer.Option(help="Scale widths to about so many parameters, such as 3M.")] = None,
     seeds: Annotated[int, typer.Option(help="Trainings of each recipe.")] = 1,
     grid: Annotated[list[str] | None, typer.Option(help="Variants: path=value,value; repeatable.")] = None,
     change: Annotated[list[str] | None, typer.Option(help="path=value for every recipe that has it.")] = None,
-    advise: Annotated[bool, typer.Option("--advise", help="Say which to take, as far as the numbers do.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Another comparison in the same folder.")] = False,
+    advise: Annotated[bool, typer.Option("--advise", help="Recommend models, if the numbers support it.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Start another comparison in the same folder.")] = False,
     json: Json = False,
 ) -> None:
     """Compare recipes under the same budget, on the same split, with the same tokens.
 
-    Stopped or killed, the same command goes on; what is finished is not done again. One recipe that fails is one row.
+    If it is stopped or killed, the same command continues it without repeating finished trainings. A recipe that
+    fails does not stop the others.
 
     Examples:
 
@@ -88,13 +89,13 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _show_pairs(report: dict[str, Any]) -> None:
-    """Which neighbors in the table cannot be told apart; all pairs are in report.json."""
-    unclear = [f"{pair['a']} and {pair['b']}" for pair in report["pairs"] if not pair["significant"]]
+    """Pairs of models whose difference is not significant; all pairs are in report.json."""
+    unclear = [(pair["a"], pair["b"]) for pair in report["pairs"] if not pair["significant"]]
     if unclear:
-        shown = ", ".join(unclear[:6]) + (f" and {len(unclear) - 6} more pairs" if len(unclear) > 6 else "")
-        print(f"Not told apart by this text: {shown}.")
+        more = f"; and {len(unclear) - 6} more pairs" if len(unclear) > 6 else ""
+        print(f"No significant difference: {'; '.join(map(', '.join, unclear[:6]))}{more}.")
     if len(unclear) < len(report["pairs"]):
-        print(f"{'All other' if unclear else 'All'} differences are more than chance (paired bootstrap over "
+        print(f"{'All other' if unclear else 'All'} differences are significant (paired bootstrap over "
               f"{report['units']}, 5 % for all pairs together by Holm's method).")
 
 

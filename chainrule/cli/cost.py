@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from chainrule.cli.terminal.console import Json, emit, say, table
-from chainrule.cli.terminal.units import scaled_bytes, scaled_flops, spoken_seconds
+from chainrule.cli.terminal.units import readable_seconds, scaled_bytes, scaled_flops
 
-GUESSED = {"words": 10_000, "characters": 128}  # tokens, where only the text can tell
+GUESSED = {"words": 10_000, "characters": 128}  # vocabulary sizes, if no text is given
 
 
 def cost(
@@ -19,15 +19,15 @@ def cost(
     overrides: Annotated[list[str] | None, typer.Argument(metavar="path=value", help="Changes to it.")] = None,
     data: Annotated[str | None, typer.Option(help="The text that decides the vocabulary and an epoch's tokens: a "
                                                   "path, a glob, a folder, or a built-in corpus' name.")] = None,
-    tokens: Annotated[float | None, typer.Option(help="Tokens to train on, in the place of the budget.")] = None,
+    tokens: Annotated[float | None, typer.Option(help="Tokens to train on, instead of the recipe's budget.")] = None,
     vocabulary: Annotated[int | None, typer.Option(help="Size of the vocabulary, where the text decides it.")] = None,
     measure: Annotated[bool, typer.Option("--measure", help="Measure this machine's speed again.")] = False,
     json: Json = False,
 ) -> None:
     """Show parameters, arithmetic, memory and time of a model before it is trained.
 
-    Nothing is trained and no memory is taken; the speed of this machine is measured in seconds, and remembered for a
-    day. Other work on the machine slows it down: --measure measures it again.
+    Nothing is trained and no memory is allocated. The speed of this machine is measured, which takes seconds, and
+    cached for a day. If other work slowed the machine down then, --measure measures it again.
 
     Examples:
 
@@ -63,7 +63,7 @@ def cost(
 
 
 def _of_run(recipe: str) -> int | None:
-    """The size of the vocabulary of a finished run; None of a recipe that is none."""
+    """The size of the vocabulary of a finished run; None for a recipe."""
     from chainrule.recipe.recipe import shipped
     from chainrule.storage import open_run
     from chainrule.text.tokenizer import load_tokenizer
@@ -85,7 +85,7 @@ def _read(recipe: Any, data: str) -> tuple[int, int]:
 
 
 def _vocabulary(tokenizer: dict[str, Any]) -> int:
-    """Of the tokenizer that the recipe chooses, as far as the recipe knows."""
+    """The size of the vocabulary of the recipe's tokenizer, assumed where it depends on the text."""
     if tokenizer.get("size"):
         return int(tokenizer["size"])
     if tokenizer["name"] in GUESSED:
@@ -126,4 +126,4 @@ def _run(run: dict[str, Any]) -> list[tuple[str, str]]:
                          "petaflop/s-days"),
             ("by the rule 6ND", f"{scaled_flops(run['flops_6nd'])}FLOP, {run['petaflop_days_6nd']:,.4g} "
                                 "petaflop/s-days"),
-            ("time here", spoken_seconds(run["seconds"]))]
+            ("time here", readable_seconds(run["seconds"]))]

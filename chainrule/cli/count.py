@@ -1,4 +1,4 @@
-"""`chainrule count`: the n-grams of a text, or of one part of it, to be merged into a model later."""
+"""`chainrule count`: count the n-grams of a text, or of one part of it, to merge them into a model later."""
 
 from __future__ import annotations
 

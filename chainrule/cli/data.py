@@ -23,7 +23,7 @@ def check(
     errors: Annotated[str, typer.Option(help="Bytes that are not UTF-8: strict or replace.")] = "strict",
     json: Json = False,
 ) -> None:
-    """Says how much text there is, what is odd about it, and what to train on it first.
+    """Show how much text there is, what is unusual about it, and what to train on it first.
 
     Examples:
 

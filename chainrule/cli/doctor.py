@@ -49,7 +49,7 @@ def _kernels() -> dict[str, Any]:
 
 
 def _gpus() -> list[str]:
-    """Asks torch in a process of its own: its import takes seconds, and a broken driver must not end this one."""
+    """Asks torch in a separate process: its import takes seconds, and a broken driver must not end this one."""
     code = "import torch; print(*(torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())), sep='\\n')"
     try:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
@@ -80,8 +80,8 @@ def _show(found: dict[str, Any]) -> None:
         ("cache", f"{cache['folder']}, {scaled_bytes(cache['bytes'])}"
                   + ("" if cache["writable"] else ", NOT writable")),
         ("kernels", f"{kernels['compiled']} compiled, {scaled_bytes(kernels['bytes'])}, in {kernels['folder']}"
-                    + ("" if kernels["writable"] else ", NOT writable: they are compiled anew in every process")),
-        ("GPU", ", ".join(found["gpu"]) or ("not looked for without torch" if "torch" in found["missing"] else "none")),
+                    + ("" if kernels["writable"] else ", NOT writable: kernels are compiled again in every process")),
+        ("GPU", ", ".join(found["gpu"]) or ("unknown without torch" if "torch" in found["missing"] else "none")),
     ]
     rows += [(f"missing: {name}", f"would add {each['adds']}; pip install 'chainrule[{each['extra']}]'")
              for name, each in found["missing"].items()]

@@ -19,10 +19,10 @@ def evaluate(
     seed: Annotated[int, typer.Option(min=0, help="Of the resamples.")] = 0,
     json: Json = False,
 ) -> None:
-    """Measure a model on a text: perplexity, bits per byte, and how sure they are; other runs in their own way.
+    """Measure a model on a text: perplexity and bits per byte with their 95 % intervals.
 
-    Word vectors are measured on their test files, a text classifier on labeled texts, a masked language model on
-    tokens that are hidden from it.
+    Word vectors are measured on test files, text classifiers on labeled texts, and masked language models on tokens
+    that are hidden from them.
 
     Examples:
 
@@ -69,7 +69,7 @@ def _show(found: dict[str, Any]) -> None:
 
 
 def _show_masked(found: dict[str, Any]) -> None:
-    """A masked language model: what it made of the tokens that were hidden from it."""
+    """A masked language model: its loss and accuracy on the hidden tokens."""
     table(["", ""], [("accuracy", f"{found['accuracy']:.4f}"), ("perplexity", f"{found['perplexity']:,.2f}"),
                      ("loss", f"{found['loss']:.4f} nats per hidden token"),
                      ("tokens", f"{found['tokens']:,}, {found['masked']:,} of them hidden")])

@@ -1,4 +1,4 @@
-"""`chainrule generate`: a run goes on from a prompt."""
+"""`chainrule generate`: texts that continue a prompt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chainrule.cli.terminal.console import Json, emit
 
 def generate(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
-    prompt: Annotated[str, typer.Option(help="What the text begins with; nothing lets the model begin.")] = "",
+    prompt: Annotated[str, typer.Option(help="The beginning of the text; empty if not given.")] = "",
     num: Annotated[int, typer.Option(help="How many texts.")] = 1,
     max_tokens: Annotated[int, typer.Option(help="The most tokens of a text.")] = 100,
     temperature: Annotated[float | None, typer.Option(help="Below 1 likelier, above 1 wilder; 0 is greedy.")] = None,
@@ -26,7 +26,7 @@ def generate(
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same texts; else 0.")] = None,
     json: Json = False,
 ) -> None:
-    """Write texts that go on from a prompt.
+    """Write texts that continue a prompt.
 
     Examples:
 

@@ -14,7 +14,7 @@ from chainrule.errors import UsageError
 def import_(
     file: Annotated[Path, typer.Argument(help="A model file, such as x.arpa.gz, x.vec or x.bin.")],
     out: Annotated[Path | None, typer.Option(help="The run folder to make.")] = None,
-    from_: Annotated[str | None, typer.Option("--from", help="The format, if name and content do not tell it.")] = None,
+    from_: Annotated[str | None, typer.Option("--from", help="The format, if name and content do not show it.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing run folder.")] = False,
     json: Json = False,
 ) -> None:

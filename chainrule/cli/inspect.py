@@ -1,4 +1,4 @@
-"""`chainrule inspect`: what goes on inside a model."""
+"""`chainrule inspect`: look inside a model."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def inspect(
     graph: Annotated[bool, typer.Option("--graph", help="Instead: a computation graph with the value and the gradient "
                                         "at each node: product, neuron, any engine module, recipe or run.")] = False,
     map_: Annotated[bool, typer.Option("--map", help="Instead: of word vectors, a map with every word in its place, as "
-                                       "a page to search and zoom, map.html unless --out says otherwise.")] = False,
+                                       "a page to search and zoom; --out names it, map.html if not given.")] = False,
     words: Annotated[int | None, typer.Option(min=1, help="Of a map: so many most frequent words; 2000 if not "
                                               "given.")] = None,
     method: Annotated[str | None, typer.Option(help="Of a map: pca or tsne; what is installed if not given.")] = None,
     json: Json = False,
 ) -> None:
-    """Look inside a model: what it expected along a text, and how it came to expect that.
+    """Look inside a model: what it predicted along a text, and how.
 
     For any model, the surprisal of each token and what was likeliest in its place. For n-grams, which order answered
     and the back-off path. For neural models, attention maps and rollout, the similarity of layers and of positions, and
@@ -103,7 +103,7 @@ def inspect(
 
 
 def _refuse(options: dict[str, object], why: str) -> None:
-    """No option is passed over in silence."""
+    """Refuses options that would be ignored."""
     for name, value in options.items():
         if value is not None:
             raise UsageError(f"{name} = {value} {why}. Leave one of them out.")

@@ -1,4 +1,4 @@
-"""`chainrule merge`: parts counted anywhere become one model."""
+"""`chainrule merge`: one model from parts that were counted separately."""
 
 from __future__ import annotations
 

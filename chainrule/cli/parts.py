@@ -1,4 +1,4 @@
-"""`chainrule parts`: what can be put into a recipe, and whether a part of one's own keeps its contract."""
+"""`chainrule parts`: list the parts that recipes can name, and check your own against their contract."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ def parts(
 
 
 def _checked(path: Path) -> dict[str, Any]:
-    """What every check said of every part in a plug-in folder, or of the one in a file."""
+    """The result of every check of every part in a plug-in folder, or of the one in a file."""
     from chainrule.contracts import contract
     from chainrule.recipe import plugins
 
     only = path.stem if path.is_file() else None
     root = _root(path) if path.is_file() else path
     plugins.add_plugins(root)
-    inside = [(kind, file.stem) for kind in kinds() for shelf in plugins.shelves(kind)
-              if shelf.folder.is_relative_to(root.absolute()) for file in sorted(shelf.folder.glob("[!_]*.py"))]
+    inside = [(kind, file.stem) for kind in kinds() for folder in plugins.part_folders(kind)
+              if folder.path.is_relative_to(root.absolute()) for file in sorted(folder.path.glob("[!_]*.py"))]
     chosen = [(kind, name) for kind, name in inside if only in (None, name)]
     if not chosen:
         raise UsageError(f"{path}: no parts in it, expected subfolders such as mixers/ or attention/ with a file a "

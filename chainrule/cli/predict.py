@@ -20,7 +20,7 @@ def predict(
 ) -> None:
     """Name the likeliest labels of each text, with their probabilities.
 
-    Labels that stand in the file are not read.
+    Labels in the file are ignored.
 
     Examples:
 

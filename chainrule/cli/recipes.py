@@ -1,4 +1,4 @@
-"""`chainrule recipes`: the recipes that come with the package."""
+"""`chainrule recipes`: list the recipes that come with the package."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def score(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
-    file: Annotated[str, typer.Argument(help="Text, packed or not; - is standard input, and a pipe will do.")],
+    file: Annotated[str, typer.Argument(help="Text, compressed or not, or a pipe; - is standard input.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="How text is read, as text.errors=replace.")] = None,
     tokens: Annotated[bool, typer.Option("--tokens", help="Also each token by itself.")] = False,
     json: Json = False,
@@ -66,7 +66,7 @@ def _rows(loaded: LoadedRun, file: str, tokens: bool, text: TextOptions) -> Iter
                 row["token_log_probs"] = list(zip(spellings, scored.log_probs.tolist(), strict=True))
             yield row
     if number == 0:
-        raise DataError(f"{named(file)}: there is no line to score; it is empty.")
+        raise DataError(f"{named(file)}: there is no line to score; the file is empty.")
 
 
 def _lines(file: str, text: TextOptions) -> Iterator[list[str]]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from chainrule.cli.terminal.console import Json, emit, silence
+from chainrule.cli.terminal.console import Json, emit, quiet
 
 
 def train(
@@ -31,16 +31,16 @@ def train(
     """
     from chainrule.cli.terminal.stepping import shown_steps
     from chainrule.errors import UsageError
-    from chainrule.training.group import told_group
+    from chainrule.training.group import group_from_environment
     from chainrule.verbs.train import train as train_run
 
     if not data or out is None:
         missing = "--data SPEC" if not data else "--out RUN"
         raise UsageError(f"train needs {missing}, for example: chainrule train {recipe} --data pydoc --out runs/first")
-    leads = told_group().leads
-    with shown_steps() if leads else silence() as show:
+    leads = group_from_environment().leads
+    with shown_steps() if leads else quiet() as show:
         report = train_run(recipe, data, out, valid=valid, overrides=overrides or (), force=force, show=show)
-    if leads:  # of several processes that train one model together
+    if leads:  # of several processes that train one model together, only the first prints
         emit({"run": str(out), **report}, json, lambda found: _show(found, out))
 
 

@@ -1,1 +1,1 @@
-"""What every part of a kind must keep, present or future: run by the tests on all of them, by a user on their own."""
+"""Contracts: checks that every part of a kind must pass. The tests run them on all parts, users on their own."""

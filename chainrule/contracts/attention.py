@@ -14,7 +14,7 @@ from chainrule.recipe.registry import build, options
 @check(ATTENTION)
 @torch.no_grad()
 def absent_keys(kind: str, name: str) -> None:
-    """Keys that are not there, or come later, have no part in a causal output."""
+    """Keys that are absent or come later do not change a causal output."""
     torch.manual_seed(0)
     place = Place(D, heads=HEADS)
     small = {option: value for option, value in SMALL.items() if option in options(kind, name)}
@@ -26,7 +26,7 @@ def absent_keys(kind: str, name: str) -> None:
     y = attend(q, k, v, q_pos, k_pos, reading)
     hidden = (k_pos > q_pos)[:, None, :, None]
     other = attend(q, torch.where(hidden, 9.0, k), torch.where(hidden, 9.0, v), q_pos, k_pos, reading)
-    require_close(other, y, "with other numbers where no key is")
+    require_close(other, y, "the output with other numbers at absent keys")
     require(y.shape == q.shape, f"of queries {tuple(q.shape)} it makes {tuple(y.shape)}")
 
 

@@ -1,4 +1,4 @@
-"""The mechanism of contracts: checks by kind of part, each a sentence that a part keeps or breaks."""
+"""How contracts work: checks by kind of part, each described by a sentence that holds or not."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from typing import Any
 from chainrule.errors import ChainruleError
 
 Check = Callable[[str, str], None]  # given the kind and the name of a part; raises where it breaks the contract
-FILES = ("sublayers", "attention", "steps", "heads", "beside", "language_models")  # of this folder, with checks
+FILES = ("sublayers", "attention", "steps", "heads", "other_parts", "language_models")  # of this folder, with checks
 _CHECKS: dict[str, list[Check]] = {}
 
 
 class Broken(AssertionError):
-    """A part does not keep its contract: the message says what was expected."""
+    """A part breaks its contract: the message says what was expected."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What one check said of one part."""
+    """The result of one check of one part."""
 
     kind: str
     name: str
@@ -50,7 +50,7 @@ def _loaded() -> dict[str, list[Check]]:
 
 
 def checks(kind: str) -> Sequence[Check]:
-    """What a part of this kind must keep."""
+    """The checks for parts of this kind."""
     return _loaded().get(kind, ())
 
 
@@ -64,7 +64,7 @@ def sentence(function: Check) -> str:
 
 
 def run(kind: str, name: str) -> list[Result]:
-    """Every check of a part; one that cannot even be run is broken, too."""
+    """Runs every check of a part; one that raises another error has failed, too."""
     found = []
     for function in checks(kind):
         began, problem = time.perf_counter(), None
@@ -81,7 +81,7 @@ def run(kind: str, name: str) -> list[Result]:
 
 
 def require(kept: bool, problem: str) -> None:
-    """Raises where it is not kept."""
+    """Raises Broken unless `kept`."""
     if not kept:
         raise Broken(problem)
 

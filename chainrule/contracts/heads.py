@@ -1,4 +1,4 @@
-"""Contract of heads: probabilities, and a loss that is theirs."""
+"""Contract of heads: probabilities, and the loss that belongs to them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def made(name: str) -> Any:
 
 
 def targets() -> torch.Tensor:
-    found = torch.arange(B * T).view(B, T) % V  # every output is wanted once at least
+    found = torch.arange(B * T).view(B, T) % V  # every output is a target at least once
     found[0, 3] = found[2, 1] = IGNORED
     return found
 

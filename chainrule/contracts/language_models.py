@@ -1,4 +1,4 @@
-"""Contract of families, smoothing methods and tasks: a small training, and what its model must keep."""
+"""Contract of families, smoothing methods and tasks: a small training, and checks of its model."""
 
 from __future__ import annotations
 
@@ -85,11 +85,11 @@ def task_can_be_learned(kind: str, name: str) -> None:
     from chainrule.verbs.evaluate import evaluate
 
     if not hasattr(find(kind, name), "loss"):
-        return  # it is learned by families of its own
+        return  # only its own families learn it
     with tempfile.TemporaryDirectory() as folder:
         run = _trained(Path(folder), {
             "family": "neural", "tokenizer": "bytes", "task": name, "model": {"width": 16, "context": 16},
             "training": {"budget": {"steps": 3}, "batch": 4, "device": "cpu"}})
         found = evaluate(run, Path(folder) / "text.txt")
         require(all(np.isfinite(value) for value in found.values() if isinstance(value, float)), f"measures: {found}")
-        require(isinstance(run.model, find(kind, name).ability), "the run has not the ability that the task names")  # type: ignore[attr-defined]
+        require(isinstance(run.model, find(kind, name).ability), "the model lacks the ability that the task names")  # type: ignore[attr-defined]

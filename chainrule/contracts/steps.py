@@ -1,4 +1,4 @@
-"""Contract of sublayers in their fast paths: steps of a fixed shape, and the engine's twin."""
+"""Contract of sublayers in their fast paths: fixed-shape steps, and the engine's twin."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def stack_with(kind: str, name: str) -> Stack:
 
 
 def _tried(kind: str, name: str) -> bool:
-    """A part that looks at a source has none here; one that reads both ways only takes no steps."""
+    """Not for a part that needs a source, nor for one that only reads both ways."""
     return name != "cross_attention" and reads(kind, name, True)
 
 
 @check(*KINDS)
 @torch.inference_mode()
 def fixed_steps(kind: str, name: str) -> None:
-    """Steps of a fixed shape, as a GPU records them, give what ordinary steps give."""
+    """Fixed-shape steps, which a CUDA graph can record, give the same as ordinary steps."""
     if not _tried(kind, name):
         return
     model = NeuralLanguageModel(stack_with(kind, name), START)
@@ -52,7 +52,7 @@ def fixed_steps(kind: str, name: str) -> None:
             try:
                 log_p_BV = steps.log_probs(steps.step())
             except NotFixed:
-                return  # its states grow: then nothing is recorded, and it goes on by ordinary steps
+                return  # its states grow: then nothing is recorded, and ordinary steps are used
             found = log_p_BV.gather(1, ids[:, t + 1:t + 2])[:, 0]
             require_close(found, whole[:, t + 1], f"ln p of token {t + 1} after {begin} ordinary steps", 1e-5)
 
@@ -73,7 +73,7 @@ def one_by_one_in_a_stack(kind: str, name: str) -> None:
 
 @check(*KINDS)
 def twin_of_a_sublayer(kind: str, name: str) -> None:
-    """Where the engine has a twin of it, the twin computes the same."""
+    """If the engine has a twin of it, the twin computes the same."""
     if _tried(kind, name):
         require_twin(stack_with(kind, name))
 

@@ -1,4 +1,4 @@
-"""Contract of mixers and feedforwards: what is read, in which pieces, beside which other rows, changes nothing else."""
+"""Contract of mixers and feedforwards: outputs depend neither on how a text is cut nor on the other rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SMALL = {"window": 3}  # options of attention parts that would otherwise see all
 
 @dataclass(frozen=True)
 class Case:
-    """A sublayer with what it reads."""
+    """A sublayer with its reading options."""
 
     body: Any
     reading: Reading
@@ -54,13 +54,13 @@ class Case:
         return torch.cat(found, dim=1), state, lengths
 
     def row(self, b: int) -> Reading:
-        """What a reader of one row alone is told."""
+        """The reading of one row alone."""
         source, lengths = self.reading.source, self.reading.source_lengths
         assert source is not None and lengths is not None
         return replace(self.reading, lengths=None, source=source[b:b + 1, :lengths[b]], source_lengths=None)
 
     def rows(self, rows: Tensor) -> Reading:
-        """What is told of some rows."""
+        """The reading of some rows."""
         assert self.reading.source is not None and self.reading.source_lengths is not None
         return replace(self.reading, source=self.reading.source[rows], source_lengths=self.reading.source_lengths[rows])
 
@@ -110,7 +110,7 @@ def chosen(kind: str, name: str) -> tuple[str, Any]:
 
 
 def moved(module: nn.Module) -> nn.Module:
-    """What starts at 0 or 1 would hide mistakes."""
+    """Moves parameters off 0 and 1, where mistakes would be hidden."""
     with torch.no_grad():
         for parameter in module.parameters():
             parameter.add_(0.1 * torch.randn_like(parameter))
@@ -123,14 +123,14 @@ def inputs(dtype: torch.dtype = torch.float64, time: int = T, rows: int = B) -> 
 
 
 def mixes(kind: str, name: str) -> bool:
-    """Whether what stands elsewhere in the text can change an output."""
+    """Whether other positions can change an output."""
     return kind != FEEDFORWARDS and name != "cross_attention"
 
 
 @check(*KINDS)
 @torch.no_grad()
 def piece_by_piece(kind: str, name: str) -> None:
-    """Read piece by piece, it gives what it gives all at once."""
+    """Reading piece by piece gives the same as reading all at once."""
     for dtype, tolerance in CLOSE.items():
         for each in cases(kind, name, causal=True, dtype=dtype):
             x = inputs(dtype)
@@ -142,7 +142,7 @@ def piece_by_piece(kind: str, name: str) -> None:
 @check(*KINDS)
 @torch.no_grad()
 def state_of_tensors(kind: str, name: str) -> None:
-    """Its state holds tensors alone, with the row as their first axis."""
+    """Its state holds only tensors, with the row as their first axis."""
     for each in cases(kind, name, causal=True):
         x = inputs()
         states.check(each.body.start(B, 4, x), B, name)
@@ -183,7 +183,7 @@ def picked_rows(kind: str, name: str) -> None:
 @check(*KINDS)
 @torch.no_grad()
 def joined_rows(kind: str, name: str) -> None:
-    """Rows that have read differently much go on together as if each were alone."""
+    """Rows that have read different numbers of tokens can be joined, and each continues as if alone."""
     for each in cases(kind, name, causal=True):
         x = inputs()
         lengths = torch.tensor([3, 1, 7])
@@ -247,7 +247,7 @@ def padding(kind: str, name: str) -> None:
 
 @check(*KINDS)
 def nothing_to_read(kind: str, name: str) -> None:
-    """Empty rows and empty batches do no harm."""
+    """Empty rows and empty batches work."""
     for each in cases(kind, name):
         x = inputs().requires_grad_()
         told = replace(each.reading, lengths=torch.tensor([11, 0, 7]), source_lengths=torch.tensor([5, 0, 3]))
@@ -264,7 +264,7 @@ def nothing_to_read(kind: str, name: str) -> None:
 @check(*KINDS)
 @torch.no_grad()
 def watching(kind: str, name: str) -> None:
-    """Watching changes nothing, and a mixer shows something."""
+    """Watching changes no output, and a mixer notes something."""
     for each in cases(kind, name):
         x = inputs()
         for told in (each.reading, replace(each.reading, lengths=torch.tensor(LENGTHS))):
@@ -272,7 +272,7 @@ def watching(kind: str, name: str) -> None:
                 watched = each.whole(x, told)
             require(bool(seen) or kind == FEEDFORWARDS, "nothing is noted: note(name, value) shows what it computes")
             rows = {len(value) for values in seen.values() for value in values if torch.is_tensor(value)}
-            require(rows <= {B}, "a noted tensor has not the rows as its first axis")
+            require(rows <= {B}, "the first axis of a noted tensor is not the rows")
             require_close(watched, each.whole(x, told), "outputs while it is watched")
         if each.reading.causal:
             with watch():
@@ -328,7 +328,7 @@ def precision(kind: str, name: str) -> None:
 
 @check(*KINDS)
 def without_numbers(kind: str, name: str) -> None:
-    """It can be built and run without numbers, on the meta device, for `chainrule cost`."""
+    """It can be built and run on the meta device, for `chainrule cost`."""
     for way in (True, False):
         if reads(kind, name, way):
             place = Place(D, DEPTH, 0, CONTEXT, HEADS, way)

@@ -53,7 +53,7 @@ def count_in_pieces(ids: np.ndarray, order: int, vocabulary_size: int, *, start:
 
 
 def _counter(tokens: int) -> Callable[[np.ndarray, int, int, int, int], list[Level]]:
-    """The kernel where it pays: (text, order, vocabulary size, <s>, limit) → levels of what begins before `limit`."""
+    """(text, order, vocabulary size, <s>, limit) → levels of n-grams before `limit`; a kernel if there is much text."""
     if tokens < JIT_PAYS_FROM:
         return count_levels_plainly
     from chainrule.kernels.counting import count_levels

@@ -103,7 +103,7 @@ def with_new_backoffs(table: Table, scratch: Scratch) -> Table:
 
 
 def _below(suffixes: np.ndarray | None, totals: np.ndarray, size: int, scratch: Scratch) -> np.ndarray:
-    """What the row of h′ sums to for each of so many contexts h: 1 where h′ is not stored."""
+    """The sum of the row of h′ for each of `size` contexts h: 1 where h′ is not stored."""
     found = scratch.empty(size, np.float64)
     for first in range(0, size, CHUNK):
         here = slice(first, first + CHUNK)

@@ -170,7 +170,7 @@ def _left(mass: np.ndarray) -> np.ndarray:
 
 
 def _logs(values: np.ndarray, scratch: Scratch) -> np.ndarray:
-    """In place where they are float32, a piece at a time; ln 0 = −∞ is meant."""
+    """In place where they are float32, a piece at a time; ln 0 = −∞ is intended."""
     logs = values if values.dtype == np.float32 else scratch.empty(len(values), np.float32)
 
     def work(low: int) -> None:

@@ -62,13 +62,13 @@ class Mixture:
         return mixed(log_p if alike else [to_numpy(values) for values in log_p], self.weights)
 
     def shortened(self, context: int) -> Mixture:
-        """The same mixture of members that make do with less."""
+        """The same mixture with shortened members."""
         able = [model for model in self.models if isinstance(model, Shortenable)]
         return Mixture([model.shortened(min(context, model.context)) for model in able], self.weights)
 
 
 def mixed(log_p: Sequence[Array], weights: Sequence[float]) -> Array:
-    """ln Σ_m λ_m exp(log_p_m), elementwise; a member of weight 0 has no say, not even an infinite one."""
+    """ln Σ_m λ_m exp(log_p_m), elementwise; a member of weight 0 is ignored, even if it is −∞."""
     xp = namespace(log_p[0])
     heard = [(values, weight) for values, weight in zip(log_p, weights, strict=True) if weight > 0]
     top = heard[0][0]
@@ -101,14 +101,14 @@ def fit_weights(scores_MT: np.ndarray, *, tolerance: float = 1e-6, iterations: i
 
 
 def expectation_maximization(scores_MT: np.ndarray, weights_M: np.ndarray) -> Iterator[tuple[np.ndarray, float]]:
-    """Endless better weights, each with the mean ln p per token of the weights before: it never falls.
+    """Yields better weights without end, each with the mean ln p per token of the weights before, which never falls.
 
     λ_m ← 1/T Σ_t λ_m p_m(w_t) / Σ_k λ_k p_k(w_t);  Dempster, Laird & Rubin 1977.
     """
     top_T = scores_MT.max(axis=0)
     possible_T = top_T > -np.inf
     if not possible_T.any():
-        raise OptionError("fit_weights.scores", -np.inf, "at least one token that a member thinks possible")
+        raise OptionError("fit_weights.scores", -np.inf, "at least one token with a probability above 0")
     top_T = top_T[possible_T]
     p_MT = np.exp(scores_MT[:, possible_T] - top_T)
     while True:

@@ -23,7 +23,7 @@ class Path:
 
     @property
     def log_probs(self) -> np.ndarray:
-        """(T,): what the path comes to."""
+        """(T,): ln p along the path."""
         return self.stored + np.nansum(self.backoffs, axis=-1)
 
     def rows(self, rows: int) -> Path:

@@ -11,7 +11,7 @@ JIT_PAYS_FROM = 500_000  # tokens: scoring them plainly takes about as long as l
 
 
 class Scorer:
-    """Scores plainly until it has been asked for so much that the kernel pays."""
+    """Scores in NumPy until enough text has been scored that loading the kernel pays off."""
 
     def __init__(self, table: Table):
         self.table, self.asked = table, 0

@@ -47,14 +47,14 @@ class Scratch:
         return array
 
     def relax(self, need: int = 0) -> None:
-        """Lets go of resident pages when the process, with `need` bytes more, would grow past the limit."""
+        """Drops resident pages if the process would grow past the limit with `need` more bytes."""
         if self.limit is not None and resident() + need > self.limit:
             for mapped in list(self._maps):
                 mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def resident() -> int:
-    """Bytes of memory this process holds now (0 where the system does not tell)."""
+    """Bytes of memory this process holds now (0 if the system does not say)."""
     try:
         with open("/proc/self/statm") as file:
             return int(file.read().split()[1]) * mmap.PAGESIZE

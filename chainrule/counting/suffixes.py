@@ -1,4 +1,4 @@
-"""What a stored n-gram's last word would have without the first: in any table, also one that lacks some suffixes."""
+"""The probability of a stored n-gram's last word without its first word, in tables that may lack suffixes."""
 
 from __future__ import annotations
 

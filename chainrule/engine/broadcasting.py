@@ -1,4 +1,4 @@
-"""Broadcasting backward: a value that was used many times gets the sum of what came back."""
+"""The backward pass of broadcasting: a repeated value gets the sum of its gradients."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from chainrule.errors import UsageError
 
 
 def summed_to(gradient: np.ndarray, shape: tuple[int, ...], module: str) -> np.ndarray:
-    """What a module gives back to an array that broadcasting made larger: summed over the axes of the repetition."""
+    """The gradient of an array that was broadcast: summed over the repeated axes."""
     if gradient.shape == shape:
         return gradient
     new = gradient.ndim - len(shape)

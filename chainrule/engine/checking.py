@@ -84,7 +84,7 @@ def _outputs(y: Any) -> tuple[Tensor, ...]:
 
 
 def _weighed(module: Module, leaves: list[Tensor], shares: list[Array]) -> Tensor:
-    """Σ weight · output. The module is asked by a copy for what it draws at random; parameters stay its own."""
+    """Σ weight · output. A copy of the module, with the same parameters, draws the same random numbers in each call."""
     memo: dict[int, Any] = {id(each): each for each in module.parameters()}
     outputs = _outputs(copy.deepcopy(module, memo)(*leaves))
     total, *rest = [(y * share).sum() for y, share in zip(outputs, shares, strict=True)]

@@ -1,4 +1,4 @@
-"""Gradients made smaller: by their common norm, or one by one."""
+"""Gradient clipping: by the norm of all gradients together, or value by value."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def scatter(loss: Tensor, *, only_leaves: bool = False) -> Gradients:
 
 
 def gather(loss: Tensor) -> Gradients:
-    """Each tensor, the last first, sums over its consumers: those have all been asked by then."""
+    """Each tensor, the last first, sums over its consumers, whose gradients are known by then."""
     gradients: Gradients = {loss: _one(loss)}
     tape = recorded(loss)
     consumers: dict[Tensor, list[tuple[Tensor, int]]] = defaultdict(list)
@@ -83,7 +83,7 @@ def recorded(loss: Tensor) -> list[Tensor]:
 
 
 def pulled(node: Tensor, dy: Any) -> list[Any]:
-    """What an application gives back to each of its inputs, in their shapes; None where nobody wants it."""
+    """The gradients of an application's inputs, in their shapes; None where none is needed."""
     assert node.made_by is not None
     if type(node.value) is Several:
         dy = tuple(dy.get(place, np.zeros_like(part)) for place, part in enumerate(node.value))
@@ -116,7 +116,7 @@ def _one(loss: Tensor) -> Array:
 
 
 def _sum(before: Any, more: Any) -> Any:
-    """A new array: either may also be somebody else's gradient. Parts of several outputs lie side by side."""
+    """A new array, since either may be shared with another tensor. Those of several outputs are merged by number."""
     return before | more if type(before) is dict else before + more
 
 

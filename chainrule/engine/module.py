@@ -12,13 +12,13 @@ from chainrule.errors import OptionError, UsageError
 
 
 class Module:
-    """A function with its derivative. One that is new overrides two methods, which see arrays and keep nothing:
+    """A function with its derivative. A new module overrides two methods, which work on arrays and store nothing:
 
     forward(*inputs, *parameters) → (y, memory): the output, and whatever the backward pass will need.
     backward(dy, memory) → the gradient of each input and parameter in that order: dx = dy · ∂y/∂x, and so on.
 
     A single gradient need not be a tuple. A gradient may be None (nothing flows there), a function that gives it
-    (called only if somebody wants it), or have the larger shape of a broadcast: it is summed where the graph is walked.
+    (called only if it is needed), or have the larger shape of a broadcast: it is then summed to the right shape.
     With several outputs y and dy are tuples. Parameters are passed in the order in which they were made.
     """
 
@@ -71,12 +71,12 @@ class Module:
         return list(self.named_parameters().values())
 
     def clear(self) -> None:
-        """Forgets all gradients."""
+        """Clears all gradients."""
         for parameter in self.parameters():
             parameter.grad = None
 
     def train(self, on: bool = True) -> Self:
-        """Says whether this is training: dropout works only then."""
+        """Switches training mode on or off: dropout is active only in training."""
         for _, module in self.modules():
             module.training = on
         return self
@@ -91,7 +91,7 @@ class Module:
         return self
 
     def load(self, values: dict[str, Array]) -> None:
-        """Takes every parameter's value by name; names and shapes must be all there."""
+        """Sets every parameter by name; all names must be there, with the right shapes."""
         own = self.named_parameters()
         if wrong := sorted(set(own) ^ set(values)):
             raise UsageError(f"{type(self).__name__}: {wrong[0]} is "
@@ -104,14 +104,14 @@ class Module:
 
 
 class Composite(Module):
-    """A module made of modules: its forward takes and gives tensors, and backward comes by itself."""
+    """A module made of modules: its forward takes and returns tensors; backward is automatic."""
 
     def __call__(self, *given: Any) -> Any:
         return self.forward(*given)
 
 
 class Part(Module):
-    """One of several outputs; its gradient goes to its place among theirs."""
+    """One of several outputs; its gradient is stored under its number."""
 
     def __init__(self, place: int):
         self.place = place

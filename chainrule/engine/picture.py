@@ -15,7 +15,7 @@ from chainrule.engine.tensor import Parameter, Tensor
 
 @dataclass(frozen=True)
 class Node:
-    """A tensor in the picture: what it is called, what it holds, what the loss says about it."""
+    """A tensor in the picture: its name, its value and its gradient."""
 
     label: str
     kind: str  # input, parameter, constant or module
@@ -26,7 +26,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Graph:
-    """Nodes, those before which come first, and edges from what is used to what is made."""
+    """Nodes in topological order, and edges from inputs to outputs."""
 
     nodes: tuple[Node, ...]
     edges: tuple[tuple[int, int], ...]
@@ -56,7 +56,7 @@ class Graph:
 
 
 def graph(loss: Tensor, module: Module | None = None) -> Graph:
-    """The graph of a single number, after a backward pass that leaves every `grad` alone.
+    """The graph of a single number, after a backward pass that changes no `grad`.
 
     Tensors are called by their `name`, and parameters by the way to them in the module if that is given.
     """

@@ -22,7 +22,7 @@ _taping: ContextVar[bool] = ContextVar("taping", default=True)  # each thread an
 
 
 class Tensor:
-    """A value in a computation graph. The graph hangs on its tensors: nothing else remembers it.
+    """A value in a computation graph. Only the tensors refer to the graph, so it is freed with them.
 
     `value` is an array (a scalar is one without axes). What a module made also has `made_by`, that module, the `inputs`
     it was given and the `memory` it keeps for its backward pass. `depth` is the longest way from a leaf. A leaf of
@@ -159,7 +159,7 @@ def taping() -> bool:
 
 
 def tensors(given: Sequence[Any]) -> list[Tensor]:
-    """What a module was called with as tensors. An array is a constant: nobody asks for its gradient.
+    """The arguments of a module as tensors. An array is a constant: it gets no gradient.
 
     A Python number has the type of the tensors beside it, so that 2 * x is float32 where x is, and 0.5 stays 0.5
     beside whole numbers.

@@ -1,1 +1,1 @@
-"""How good is a model: perplexity, bits per byte, and how sure we are."""
+"""How good a model is: perplexity, bits per byte, and their confidence intervals."""

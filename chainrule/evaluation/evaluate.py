@@ -1,4 +1,4 @@
-"""How good a model is on a text: perplexity, bits per byte, and how sure we are of them."""
+"""How good a model is on a text: perplexity, bits per byte, and their confidence intervals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from chainrule.errors import OptionError
-from chainrule.evaluation.drawing import drawn
+from chainrule.evaluation.resampling import drawn
 from chainrule.evaluation.significance import DRAWS, studentized
 from chainrule.evaluation.totals import Totals, Units
 from chainrule.protocols import LanguageModel, Tokenizer
@@ -21,7 +21,7 @@ def evaluate(model: LanguageModel, tokenizer: Tokenizer, encoded: Units, *, unit
     """Every metric of a model on an encoded text of so many characters.
 
     perplexity = exp(−1/T Σ_t ln p(w_t | w_<t)),   bits per byte = −Σ_t log₂ p(w_t | w_<t) / bytes of raw UTF-8
-    T counts the end marks, which stand for the newlines. `interval` is from so many resamples of what `drawing` says;
+    T counts the end marks, which stand for the newlines. `interval` is from so many resamples (see `resampling`);
     `unit` is "line" where a unit of the text is one.
     """
     if model.vocabulary_size != tokenizer.vocabulary_size:
@@ -38,7 +38,7 @@ def evaluate(model: LanguageModel, tokenizer: Tokenizer, encoded: Units, *, unit
 
 
 def metrics(total: Totals) -> dict[str, Any]:
-    """The ratios of the totals; a text with an impossible token has infinite perplexity, one of only unknowns none."""
+    """The ratios of the totals; a text with an impossible token has infinite perplexity, one of only unknowns NaN."""
     return {
         "tokens": int(total.tokens), "unknown": int(total.unknown), "impossible": int(total.impossible),
         "bytes": round(float(total.bytes)), "nll": float(total.nll),
@@ -52,7 +52,7 @@ def metrics(total: Totals) -> dict[str, Any]:
 def intervals(groups: Totals, draws: int, seed: int) -> dict[str, tuple[float, float]]:
     """95 % intervals of perplexity and bits per byte, both from those of a mean loss, which is never below zero.
 
-    An interval of ln p is one of p: exp keeps the order. An impossible token leaves no doubt: all is infinite.
+    An interval of ln p gives one of p, since exp keeps the order. With an impossible token both ends are infinite.
     """
     found = {}
     for name, under_R in (("perplexity", groups.tokens), ("bits_per_byte", groups.bytes)):

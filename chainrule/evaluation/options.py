@@ -1,4 +1,4 @@
-"""How a run is measured, beside the text."""
+"""Options of an evaluation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Measuring:
-    """Options of `chainrule evaluate`; a task uses those that it has a use for."""
+    """Options of `chainrule evaluate`; each task uses some of them."""
 
     bootstrap: int = 10_000  # resamples for the 95 % intervals; 0: none
     seed: int = 0  # of the resamples

@@ -1,4 +1,4 @@
-"""What each line of a text is worth to a model, on its own."""
+"""The log-probability of each line of a text, on its own."""
 
 from __future__ import annotations
 

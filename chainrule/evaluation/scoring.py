@@ -53,7 +53,7 @@ def _window(model, ids, starts, ends, pad) -> np.ndarray:
 
 
 def unless_nan(log_p: Array) -> np.ndarray:
-    """What a model gives, unless it is NaN: a broken model has no perplexity."""
+    """The model's log-probabilities; NaN is an error."""
     found = to_numpy(log_p)
     if np.isnan(found).any():
         raise ChainruleError("the model gives NaN as a probability; its training failed or its weights are damaged.")

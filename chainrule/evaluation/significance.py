@@ -1,4 +1,4 @@
-"""How sure a number is: bootstrap intervals, and a paired bootstrap for the difference of two models."""
+"""Bootstrap confidence intervals, and a paired bootstrap test for the difference of two models."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def studentized(over_RC: np.ndarray, under_R: np.ndarray, *, draws: int = DRAWS,
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Each p value as it counts among all of them: max over the smaller ones of (m − rank) · p, at most 1.
+    """p values corrected for multiple tests: max over the smaller ones of (m − rank) · p, at most 1.
 
     Holm 1979, "A simple sequentially rejective multiple test procedure".
     """
@@ -93,7 +93,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def _t_values(each: list[np.ndarray], draws: int, seed: int) -> np.ndarray:
-    """(draws, C): |θ* − θ| / s(θ*) of each resample; infinite where all that was drawn is alike."""
+    """(draws, C): |θ* − θ| / s(θ*) of each resample; infinite where all its rows are alike."""
     rows, columns = each[0].shape
     values = np.concatenate(each, axis=1)
     rng, found = np.random.default_rng(seed), np.empty((draws, columns))
@@ -113,7 +113,7 @@ def _t_values(each: list[np.ndarray], draws: int, seed: int) -> np.ndarray:
 
 
 def _standard_error(left: Any, squares: Any, products: Any, under: Any, under_squares: Any, *, rows: int) -> Any:
-    """Of a ratio that is off by left / under: Σ (e − δ u)² = Σ e² − 2 δ Σ e u + δ² Σ u²; 0 where rounding is all."""
+    """Of a ratio that is off by δ = left / under: Σ (e − δ u)² = Σ e² − 2 δ Σ e u + δ² Σ u²; 0 if rounding is all."""
     shift = left / under
     spread = squares - 2 * shift * products + shift**2 * under_squares
     spread = np.where(spread > 1e-20 * under_squares, spread, 0.0)

@@ -1,4 +1,4 @@
-"""What a model's losses add up to, for each group of tokens: the one table that every metric is computed from."""
+"""Sums of a model's losses over groups of tokens: the one table that every metric is computed from."""
 
 from __future__ import annotations
 

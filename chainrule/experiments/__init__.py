@@ -1,1 +1,1 @@
-"""Many runs, one honest table: recipes trained under one budget and held against each other."""
+"""Comparisons: recipes trained under one budget, and one table of their results."""

@@ -1,4 +1,4 @@
-"""Where the bits go: by place in the document, by how often a word was seen in training, by document."""
+"""Bits per byte by position in the document, by how often a word was seen in training, and by document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each training may spend: seconds, tokens or FLOPs, as people write them."""
+"""The budget of each training in seconds, tokens or FLOPs, parsed from text such as 5m."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def parse_budget(text: str) -> Budget:
 
 def _positive(text: str, kind: str, amount: float) -> Budget:
     if not 0 < amount < math.inf:
-        raise OptionError("--budget", text, "more than nothing and less than everything", HINT)
+        raise OptionError("--budget", text, "a finite number above 0", HINT)
     return Budget(**{kind: amount})  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""Compare: every recipe under the same budget, on the same split, with the same tokens; one honest table."""
+"""Compare: every recipe under the same budget, on the same split, with the same tokenizer, in one table."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from chainrule.errors import OptionError, UsageError
 from chainrule.experiments.budget import parse_budget
 from chainrule.experiments.contestants import Contestant, contestants
 from chainrule.experiments.excerpts import passages, prompts
+from chainrule.experiments.folder import check_folder, locked, write_plan
 from chainrule.experiments.holdout import Source, of_single_lines, source, texts
-from chainrule.experiments.place import check_place, occupied, settle
 from chainrule.experiments.running import Setting, Trial, outcome
 from chainrule.experiments.terms import (
     OWN,
@@ -33,7 +33,7 @@ log = logging.getLogger("chainrule")
 
 @dataclass(frozen=True)
 class Comparison:
-    """Everything that is settled before the first training."""
+    """Everything that is decided before the first training."""
 
     entries: tuple[Contestant, ...]
     budget: Budget
@@ -48,7 +48,7 @@ class Comparison:
 
 def compare(recipes: str | Sequence[str], data: str | Path | Sequence[str | Path], out: str | Path, *,
             budget: str = "1m", terms: Terms | None = None, force: bool = False) -> dict[str, Any]:
-    """Trains recipes under one budget and holds them against each other; returns what REPORT/report.json says.
+    """Trains recipes under one budget and compares them; returns the content of REPORT/report.json.
 
     `recipes` are names or files, each followed by its changes: `["lstm", "model.width=128", "ngram"]`.
     """
@@ -57,10 +57,10 @@ def compare(recipes: str | Sequence[str], data: str | Path | Sequence[str | Path
     terms, out = terms or Terms(), Path(out)
     words = recipes.split() if isinstance(recipes, str) else list(recipes)
     spent = parse_budget(budget)
-    check_place(out)
+    check_folder(out)
     comparison = planned(words, data, spent, terms)
-    with occupied(out) as lock:
-        settle(out, _told(comparison), force=force)
+    with locked(out) as lock:
+        write_plan(out, _plan_of(comparison), force=force)
         fingerprints = comparison.train.fingerprint(), comparison.held_out.fingerprint()
         setting = Setting(out, comparison.source, fingerprints, spent, prompts(comparison.documents),
                           passages(comparison.documents), lock)
@@ -69,9 +69,9 @@ def compare(recipes: str | Sequence[str], data: str | Path | Sequence[str | Path
             if each.problem:
                 log.info(f"{each.name}: cannot be trained: {each.problem}")
         try:
-            outcomes = _carried_out(trials, setting)
+            outcomes = _run_trials(trials, setting)
         except KeyboardInterrupt:
-            log.info("stopped; the same command goes on from here.")
+            log.info("stopped; the same command continues from here.")
             raise
         return written(comparison, trials, outcomes, setting, _command(words, data, out, budget, terms))
 
@@ -88,26 +88,26 @@ def planned(words: Sequence[str], data: Any, budget: Budget, terms: Terms) -> Co
     where, notes = source(data, terms.valid, like.text, like.split.valid, like.split.seed)
     train, held_out = where.halves()
     documents = texts(held_out)
-    notes += [told for told in [of_single_lines(held_out)] if told]
+    notes += [sentence for sentence in [of_single_lines(held_out)] if sentence]
     tokenizer, note = (None, None) if own else chosen_tokenizer(terms.tokenizer, _size(train))
     split = where.fraction if terms.valid is None else 0.0
     resolved = []
     for each in entries:
         found = each.resolved([*shared_changes(each, terms, budget, tokenizer), f"split.valid={split!r}"])
-        told = None
+        sentence = None
         if terms.params is not None:
-            found, told = sized(found, terms.params, train)
+            found, sentence = sized(found, terms.params, train)
         resolved.append(found)
-        notes += [told] if told else []
+        notes += [sentence] if sentence else []
     return Comparison(tuple(resolved), budget, tokenizer, tuple(range(terms.seeds)), where, train, held_out,
                 tuple(documents), tuple([*notes, note] if note else notes))
 
 
 def _check_changes(entries: Sequence[Contestant], terms: Terms) -> None:
-    """A change for all that no recipe has a place for is a mistake."""
+    """A change that no recipe has an option for is an error."""
     for change in terms.changes:
         if not any(applicable(each, [change]) for each in entries):
-            each = entries[0].resolved([change])  # says what is wrong with it, for one
+            each = entries[0].resolved([change])  # finds out what is wrong with it
             raise UsageError(f"--change {change}: {each.problem or 'no recipe has such an option.'}")
 
 
@@ -116,7 +116,7 @@ def _size(corpus: Corpus) -> int:
 
 
 def trials_of(each: Contestant, seeds: Sequence[int]) -> list[Trial]:
-    """One for each seed; what is counted comes out the same, so it is counted once."""
+    """One trial for each seed; counting models do not depend on the seed, so they get one."""
     assert each.recipe is not None
     seeds = seeds if hasattr(each.recipe, "training") else seeds[:1]
     several = len(seeds) > 1
@@ -125,8 +125,8 @@ def trials_of(each: Contestant, seeds: Sequence[int]) -> list[Trial]:
                   make_recipe({**each.recipe.model_dump(mode="json"), "seed": seed})) for seed in seeds]
 
 
-def _carried_out(trials: Mapping[str, Sequence[Trial]], setting: Setting) -> dict[str, list[dict[str, Any]]]:
-    """What every trial came to, one after the other."""
+def _run_trials(trials: Mapping[str, Sequence[Trial]], setting: Setting) -> dict[str, list[dict[str, Any]]]:
+    """Runs all trials, one after the other; the results of each."""
     count = sum(map(len, trials.values()))
     outcomes: dict[str, list[dict[str, Any]]] = {name: [] for name in trials}
     number = 0
@@ -141,8 +141,8 @@ def _carried_out(trials: Mapping[str, Sequence[Trial]], setting: Setting) -> dic
     return outcomes
 
 
-def _told(comparison: Comparison) -> dict[str, Any]:
-    """By what the comparison is known when it is begun again."""
+def _plan_of(comparison: Comparison) -> dict[str, Any]:
+    """What identifies the comparison when it is continued."""
     return {"budget": asdict(comparison.budget), "tokenizer": comparison.tokenizer or OWN,
             "seeds": list(comparison.seeds),
             "data": comparison.train.fingerprint()[:16], "held out": comparison.held_out.fingerprint()[:16],
@@ -150,7 +150,7 @@ def _told(comparison: Comparison) -> dict[str, Any]:
 
 
 def _command(words: Sequence[str], data: Any, out: Path, budget: str, terms: Terms) -> str:
-    """The line to run it again."""
+    """The command that runs it again."""
     import shlex
 
     def options(name: str, values: Any) -> list[str]:

@@ -1,4 +1,4 @@
-"""General-purpose compressors: the floor that everyone knows."""
+"""General-purpose compressors: a well-known baseline."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROGRAMS: dict[str, Callable[[bytes], bytes]] = {
 def compressed(train: Corpus, held_out: Sequence[bytes]) -> dict[str, dict[str, Any]]:
     """Bits per byte of the held-out text after the training text, C(train + held out) − C(train), and on its own.
 
-    A compressor so has learned from the same text as the models, as far back as it remembers.
+    So a compressor learns from the same text as the models, as far back as its window reaches.
     """
     before, text = tail(train, REMEMBERED), b"".join(held_out)
     found = {}

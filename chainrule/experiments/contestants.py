@@ -1,4 +1,4 @@
-"""Who is compared: each recipe with its changes becomes a row with a name and a folder of its own."""
+"""What is compared: each recipe with its changes becomes a row with a name and a folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONGEST = 80  # characters of a folder's name
 
 @dataclass(frozen=True)
 class Contestant:
-    """One row: a recipe, or why there is none."""
+    """One row: a recipe, or the problem with it."""
 
     name: str
     folder: str
@@ -33,14 +33,14 @@ class Contestant:
     problem: str | None = None
 
     def resolved(self, shared: Sequence[str]) -> Contestant:
-        """With its recipe read and changed; a recipe that cannot be read is a row that says so."""
+        """With its recipe read and changed; a recipe that cannot be read becomes a row with the problem."""
         try:
             recipe = load_recipe(self.source, [*self.changes, *shared])
             family: Any = find("families", recipe.family)
             family.ready()
             if build("tasks", recipe.task).ability is not LanguageModel:
-                raise UsageError(f"a model of the family {recipe.family!r} for the task {recipe.task['name']!r} is no "
-                                 "language model: it predicts no text, so it has no bits per byte.")
+                raise UsageError(f"a model of the family {recipe.family!r} for the task {recipe.task['name']!r} is not "
+                                 "a language model: it predicts no text, so it has no bits per byte.")
             return replace(self, recipe=recipe)
         except ChainruleError as error:
             return replace(self, problem=" ".join(str(error).split()))
@@ -68,7 +68,7 @@ def _asked_for(words: Sequence[str]) -> list[tuple[str, list[str]]]:
 
 
 def _check_recipe(source: str) -> None:
-    """A name that is nobody's is a mistake in the command; so is a text, as the shell makes of `--data *.txt`."""
+    """An unknown name is an error in the command; so is a text, which `--data *.txt` without quotes gives."""
     path = recipe_path(source)
     if not path.is_file():
         raise UsageError(f"{source}: no such file, expected a recipe.")
@@ -78,7 +78,7 @@ def _check_recipe(source: str) -> None:
 
 
 def _check_changes(source: str, changes: Sequence[str], variants: Sequence[tuple[str, ...]]) -> None:
-    """What was typed after a recipe and fits none of its variants is a mistake in the command; a bad file is a row."""
+    """Changes that fit no variant of their recipe are an error in the command; a bad recipe file is a failed row."""
     if not changes or not any(_problem(source, variant) is None for variant in variants):
         return
     problems = [_problem(source, [*changes, *variant]) for variant in variants]
@@ -95,7 +95,7 @@ def _problem(source: str, changes: Sequence[str]) -> str | None:
 
 
 def _choices(option: str) -> list[str]:
-    """`model.width=64,128` as two changes; commas inside brackets do not part."""
+    """`model.width=64,128` as two changes; commas inside brackets do not separate."""
     path, equals, values = option.partition("=")
     choices = re.split(r",(?![^\[{]*[\]}])", values)
     if not equals or not path or not all(choices):
@@ -104,7 +104,7 @@ def _choices(option: str) -> list[str]:
 
 
 def _check(changes: Sequence[str], own_tokenizers: bool) -> None:
-    """What all share cannot be changed for one."""
+    """Options that all recipes share cannot be changed for one of them."""
     rules = SHARED | ({} if own_tokenizers else {"tokenizer": "all share one, unless --tokenizer own"})
     for change in changes:
         path = change.partition("=")[0]
@@ -120,7 +120,7 @@ def _named(source: str, changes: tuple[str, ...]) -> Contestant:
 
 
 def _folder(name: str) -> str:
-    """The name as a folder's: letters that every file system has, and no equals sign, which begins a value."""
+    """The name as a folder name: characters that every file system has, and no equals sign, which begins a value."""
     plain = re.sub(r"[^\w.,+-]+", "-", name).strip("-.") or "model"
     return plain if len(plain) <= LONGEST else f"{plain[:LONGEST - 9]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 

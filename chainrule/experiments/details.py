@@ -1,4 +1,4 @@
-"""What the report's page draws beside the table: curves, breakdowns, the text itself, samples, recipes."""
+"""What the report's page shows in addition to the table: curves, breakdowns, the text itself, samples, recipes."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def _text(models: Sequence[Standing], setting: Setting, texts: Sequence[bytes]) 
     places = document_places(texts)
     documents = []
     for number, (document, _) in enumerate(setting.passages if shown else ()):
-        noted = [each.outcomes[0]["passages"][number] for each in shown]
-        cuts = _boundaries(noted, texts[document])
+        recorded = [each.outcomes[0]["passages"][number] for each in shown]
+        cuts = _boundaries(recorded, texts[document])
         bits = [_bits(each.losses[0], int(places[document]), cuts) for each in shown]
-        tops = [dict(zip(each["starts"], each["top"], strict=True)) for each in noted]
+        tops = [dict(zip(each["starts"], each["top"], strict=True)) for each in recorded]
         segments = [{"text": texts[document][a:b].decode(), "bits": [round(float(own[i]), 4) for own in bits],
                      "top": [top[a] for top in tops]}
                     for i, (a, b) in enumerate(zip(cuts[:-1], cuts[1:], strict=True))]
@@ -56,9 +56,9 @@ def _text(models: Sequence[Standing], setting: Setting, texts: Sequence[bytes]) 
     return {"models": [each.row["name"] for each in shown], "documents": documents}
 
 
-def _boundaries(noted: Sequence[dict[str, Any]], text: bytes) -> list[int]:
+def _boundaries(recorded: Sequence[dict[str, Any]], text: bytes) -> list[int]:
     """Where all models have a token's beginning, and a character begins."""
-    shared = set(noted[0]["starts"]).intersection(*(each["starts"] for each in noted[1:]))
+    shared = set(recorded[0]["starts"]).intersection(*(each["starts"] for each in recorded[1:]))
     return sorted(place for place in shared if place < len(text) and text[place] & 0xC0 != 0x80)
 
 

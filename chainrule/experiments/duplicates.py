@@ -1,4 +1,4 @@
-"""What stands in both halves of a split: text that was seen in training is no test of anything."""
+"""Held-out text that is also in the training text, which makes an evaluation look too good."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from chainrule.text.corpora.corpus import Corpus, documents
 
-LONG = 60  # bytes of a line that is hardly there twice by chance
+LONG = 60  # bytes: so long a line is hardly repeated by chance
 SLACK = 1 << 10  # bytes of white space around a document
 SHOWN = 3
 EACH = 80  # characters shown
@@ -40,12 +40,12 @@ def _in_lines(text: bytes, seen: set[bytes]) -> int:
 
 
 def sentence(found: dict[str, Any], held_out_bytes: int) -> str | None:
-    """What a person should know of it."""
+    """A sentence about them for the report; None if there are none."""
     if not found["documents"] and not found["lines"]:
         return None
     share = f"{found['bytes'] / held_out_bytes:.1%}" if held_out_bytes else "0 %"
     return (f"of the held-out text {_count(found['documents'], 'document')} and {_count(found['lines'], 'long line')} "
-            f"({share} of its bytes) stand word for word in the training text too: a model that knows text by heart "
+            f"({share} of its bytes) are also in the training text, word for word: a model that memorizes text "
             "looks better than it is.")
 
 

@@ -1,4 +1,4 @@
-"""Pieces of the held-out text that people look at: prompts to go on from, and passages to read token by token."""
+"""Excerpts of the held-out text for the report: prompts to continue, and passages shown token by token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one split that all share: the text that is trained on, and the text that nothing is learned from."""
+"""The one split that all recipes share: the training text, and the held-out text, which is never learned from."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from chainrule.text.split import Selection, split
 from chainrule.text.units import SPACE
 
 FRACTION = 0.1
-MOST = 8 << 20  # bytes held out where nobody asked for a share: evaluating more takes longer than it tells
+MOST = 8 << 20  # bytes held out at most by default: evaluating more takes long and adds little
 Spec = str | Path | Sequence[str | Path]
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where the text comes from and how it is divided: plain values, so that another process makes the same."""
+    """Where the text comes from and how it is split: plain values, so that another process makes the same split."""
 
     data: tuple[str, ...]
     valid: tuple[str, ...] | None
@@ -38,7 +38,7 @@ class Source:
         corpus = open_corpus(self.data, options)
         if self.valid is not None:
             return corpus, open_corpus(self.valid, options)
-        with suppress(DataError):  # too few lines; what cannot be read is said by `cut` too
+        with suppress(DataError):  # too few lines; `cut` reports unreadable text too
             train, valid = split(corpus, self.fraction, self.seed)
             if has_text(train) and has_text(valid):
                 return train, valid
@@ -46,7 +46,7 @@ class Source:
 
 
 def source(data: Spec, valid: Spec | None, text: TextOptions, fraction: float, seed: int) -> tuple[Source, list[str]]:
-    """How the text is divided, and what is to be said about it; a fraction of 0 is the usual one."""
+    """How the text is split, and notes for the report; a fraction of 0 means the default."""
     specs, given = _listed(data), None if valid is None else _listed(valid)
     share, notes = fraction or FRACTION, []
     size = open_corpus(specs, text).size
@@ -57,7 +57,7 @@ def source(data: Spec, valid: Spec | None, text: TextOptions, fraction: float, s
 
 
 def of_single_lines(held_out: Corpus) -> str | None:
-    """A sentence where a text was so short that single lines of it are held out."""
+    """A note if the text is so short that single lines of it are held out."""
     if not isinstance(held_out, Selection) or held_out.passage != 1:
         return None
     whole = held_out.base
@@ -65,7 +65,7 @@ def of_single_lines(held_out: Corpus) -> str | None:
     if sum(1 for _ in documents(whole)) >= lines:  # each is a line
         return None
     return ("the text is short, so single lines all over it are held out, and each is predicted without the lines "
-            "around it: what a model makes of a long context is not seen. --valid FILE holds out what you choose.")
+            "around it: how well a model uses a long context is not measured. --valid FILE holds out other text.")
 
 
 def _listed(spec: Spec) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ def has_text(corpus: Corpus) -> bool:
 
 
 def texts(corpus: Corpus) -> list[bytes]:
-    """The documents, whole, without those that are blank: what models with a document as their unit read."""
+    """The whole documents, without blank ones: the units of models that read documents."""
     found = [b"".join(chunk.data for chunk in document.chunks) for document in documents(corpus)]
     return [text for text in found if text.strip(SPACE)]
 

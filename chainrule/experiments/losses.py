@@ -1,4 +1,4 @@
-"""What each token costs a model, laid along the held-out text, so that models with other tokens can be compared."""
+"""The bits of each token along the held-out text, so that models with different tokens can be compared."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.evaluation.drawing import FEW, STRETCHES, stretch_bytes
 from chainrule.evaluation.evaluate import BIT
+from chainrule.evaluation.resampling import FEW, STRETCHES, stretch_bytes
 
-LEAST = 4  # units that an interval can be drawn from: of fewer, every twentieth resample is one unit again and again
+LEAST = 4  # units needed for an interval: with fewer, every twentieth resample is the same unit repeated
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Losses:
 
 
 def places(tokenizer: Any, encoded: Any, texts: Sequence[bytes]) -> np.ndarray | None:
-    """Where each token ends; None where the tokens are not the whole text, so that no place is sure."""
+    """Where each token ends; None if the tokens lose text, so that places are unknown."""
     if not tokenizer.keeps_space or encoded.lost != 0:
         return None
     lengths_V = byte_lengths(tokenizer)
@@ -61,7 +61,7 @@ def document_places(texts: Sequence[bytes]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Units:
-    """What the bootstrap draws: stretches between places, and their bytes."""
+    """The units that the bootstrap resamples: stretches between places, and their bytes."""
 
     places: np.ndarray
     bytes: np.ndarray
@@ -84,8 +84,8 @@ def units(texts: Sequence[bytes]) -> Units:
     note = (f"the held-out text is {_count(len(texts), 'document')} of {total:,} bytes: intervals come from "
             f"{_count(len(blocks), 'block')} of about {size:,} bytes of consecutive text, as if they were independent.")
     if len(blocks) < STRETCHES // 2:
-        note += (" So little text says little, and the intervals are as wide as that." if len(blocks) >= LEAST else
-                 " So little text says little: there are too few for an interval.")
+        note += (" So little text gives wide intervals." if len(blocks) >= LEAST else
+                 " So little text is not enough for an interval.")
     return Units(cuts, blocks, "blocks", note)
 
 

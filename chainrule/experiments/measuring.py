@@ -1,4 +1,4 @@
-"""What is asked of a trained model: its loss on every held-out token, how quickly it writes, and what it expects."""
+"""Measurements of a trained model: its loss on every held-out token, its generation speed, and its predictions."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from chainrule.text.encoded import encode
 WRITTEN = 64  # tokens for the speed of writing, one text at a time
 SAMPLED = 60  # tokens of each sample
 LIKELIEST = 5
-STEPS = 3000  # tokens of a passage whose likeliest successors are noted
+STEPS = 3000  # tokens of a passage whose likeliest successors are recorded
 
 
 def measure(run: Any, held_out: Any, task: Mapping[str, Any]) -> None:
-    """Writes the losses, then the facts: a trial whose facts are there is done."""
+    """Writes the losses, then the facts: a trial with a facts file is finished."""
     tokenizer, model = run.tokenizer, run.offering(LanguageModel, "compare")
     encoded = encode(held_out, tokenizer, run.recipe.text)
     log_p = token_log_probs(model, encoded.ids, encoded.ends, pad=tokenizer.end)
@@ -51,14 +51,14 @@ def measure(run: Any, held_out: Any, task: Mapping[str, Any]) -> None:
 
 
 def write(path: Path, facts: Mapping[str, Any]) -> None:
-    """A JSON file, whole or not at all."""
+    """Writes a JSON file atomically."""
     partial = path.with_suffix(f"{path.suffix}.partial")
     partial.write_text(json_text(facts, indent=1) + "\n", encoding="utf-8")
     partial.replace(path)
 
 
 def writing_speed(model: Any, tokenizer: Any) -> float:
-    """Tokens a second, one text at a time, after one text that nobody waits for."""
+    """Tokens per second, one text at a time, after one text as a warm-up."""
     generate(model, tokenizer, max_tokens=2)
     written, began, seed = 0, time.perf_counter(), 0
     while written < WRITTEN:
@@ -76,7 +76,7 @@ def _sample(model: Any, tokenizer: Any, prompt: str) -> str:
 def passages(model: Any, tokenizer: Any, encoded: Any, wanted: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
     """For the beginning of each document asked for: where its tokens begin, and what the model thought likeliest.
 
-    `wanted` has (number of the document, bytes of it). All passages are read side by side.
+    `wanted` has (number of the document, bytes of it). All passages are read in one batch.
     """
     units = [encoded.unit(document) for document, _ in wanted]
     lengths_V = byte_lengths(tokenizer)

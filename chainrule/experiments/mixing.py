@@ -1,4 +1,4 @@
-"""The mixture of all models as a row: what they know together, on text that its weights were not learned on."""
+"""The mixture of all models as a row, measured on text that its weights were not learned on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAME = "mixture of all"
 
 
 def mixture(members: Sequence[Standing], units: Units) -> tuple[Standing | None, str | None]:
-    """The row, or a sentence why there is none; with several seeds the mean over mixtures of one seed of each.
+    """The row, or a sentence why there is none; with several seeds the mean over mixtures, one for each seed.
 
     Cross-fitting: the weights for every second unit are learned on the others, and the other way round, so that no
     token is predicted with weights that have seen it.
@@ -41,7 +41,7 @@ def mixture(members: Sequence[Standing], units: Units) -> tuple[Standing | None,
 
 
 def _of_one_seed(members: Sequence[Losses], units: Units) -> tuple[Losses, np.ndarray]:
-    """What the mixture pays for each token, and the weights of its members."""
+    """The mixture's losses on each token, and the weights of its members."""
     ends = members[0].ends
     fold_T = (np.searchsorted(units.places, ends, side="left") - 1) % 2
     mixed_T, weights = cross_fitted(np.stack([-each.bits * BIT for each in members]), fold_T)

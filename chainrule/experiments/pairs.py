@@ -1,4 +1,4 @@
-"""Intervals of every row, and which differences between two rows are more than chance."""
+"""Intervals of every row, and which differences between two rows are significant."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ LEVEL = 0.05
 
 
 def put_intervals(standings: Sequence[Standing], units: Units) -> list[dict[str, Any]]:
-    """Gives each row its interval, and returns all pairs: a − b in bits per byte, below zero where a is better.
+    """Sets the interval of each row, and returns all pairs: a − b in bits per byte, below zero where a is better.
 
-    Units of text are drawn with replacement, for all rows and pairs the same; with several seeds the losses are means
-    over the seeds. `significant` counts how many pairs are looked at (Holm).
+    Units of text are drawn with replacement, the same for all rows and pairs; with several seeds the losses are means
+    over the seeds. `significant` is corrected for the number of pairs (Holm).
     """
     compared = [each for each in standings if each.unit_bits is not None]
     if not compared:

@@ -13,13 +13,13 @@ from chainrule.experiments.advice import advice
 from chainrule.experiments.compressors import compressed
 from chainrule.experiments.details import details
 from chainrule.experiments.duplicates import duplicates, sentence
+from chainrule.experiments.folder import BEST, DETAILS, PAGE, REPORT, point_to_best
 from chainrule.experiments.losses import units
 from chainrule.experiments.measuring import write
 from chainrule.experiments.mixing import mixture
 from chainrule.experiments.pairs import put_intervals
-from chainrule.experiments.place import BEST, DETAILS, PAGE, REPORT, point_to_best
 from chainrule.experiments.running import Setting, Trial
-from chainrule.experiments.standings import Standing, by_heart, empty_row, few_steps, off_budget, standing
+from chainrule.experiments.standings import Standing, empty_row, few_steps, off_budget, overfitted, standing
 from chainrule.experiments.terms import looked_at
 from chainrule.experiments.trial import learns_from_validation
 from chainrule.storage.environment import environment
@@ -65,7 +65,7 @@ def written(comparison: Comparison, trials: Mapping[str, Sequence[Trial]],
 
 
 def _compressors(comparison: Comparison, setting: Setting) -> list[dict[str, Any]]:
-    """Their rows; what was computed before for the same text is not computed again."""
+    """The rows of the compressors; cached if they were computed before for the same text."""
     path, key = setting.out / "trials" / "compressors.json", list(setting.fingerprints)
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
@@ -98,31 +98,31 @@ def _tokenizer(comparison: Comparison, members: Sequence[Standing]) -> Any:
 
 
 def _notes(models: Sequence[Standing], comparison: Comparison) -> list[str]:
-    """What a reader must know of the rows."""
+    """Notes that a reader needs to interpret the rows."""
     found = [note for each in models
-             for note in (few_steps(each.row), off_budget(each.row, comparison.budget), by_heart(each)) if note]
+             for note in (few_steps(each.row), off_budget(each.row, comparison.budget), overfitted(each)) if note]
     rows = [each.row for each in models]
     counted = [row["name"] for row in rows if row["status"] == "ok" and row["steps"] is None]
     if counted:
-        found.append(f"{', '.join(counted)}: counted the text once and took what that takes, whatever the budget.")
+        found.append(f"{', '.join(counted)}: counted the text once, which takes the same time whatever the budget.")
         if len(comparison.seeds) > 1:
-            found.append(f"{', '.join(counted)}: no seed changes a count, so it was made once.")
+            found.append(f"{', '.join(counted)}: does not depend on the seed, so it was trained once.")
     if learning := [each.name for each in comparison.entries if each.recipe and learns_from_validation(each.recipe)]:
-        found.append(f"{', '.join(learning)}: learns from validation text, and was given a tenth of its training text "
-                     "for that; its curve is drawn on that tenth.")
+        found.append(f"{', '.join(learning)}: learns from validation text, so a tenth of its training text was used "
+                     "as such; its curve is measured on that tenth.")
     if lossy := [row["name"] for row in rows if row["status"] == "ok" and not row["comparable"]]:
-        found.append(f"{', '.join(lossy)}: the tokens lose text, so the bits per byte compare with no other row.")
+        found.append(f"{', '.join(lossy)}: the tokenizer loses text, so its bits per byte are not comparable.")
     if len(comparison.seeds) > 1:
-        found.append("a row's number is the mean over its seeds; its interval is about the choice of held-out text; "
+        found.append("a row's number is the mean over its seeds; its interval is for the choice of held-out text; "
                      "± is the standard deviation over seeds.")
     elif any(row["steps"] for row in rows):
-        found.append("one seed was trained of each: another seed of the same recipe differs too; --seeds 3 shows by "
-                     "how much.")
+        found.append("each recipe was trained with one seed; results vary with the seed, and --seeds 3 shows by how "
+                     "much.")
     return found
 
 
 def _page(comparison: Comparison, setting: Setting, report: dict[str, Any], shown: dict[str, Any]) -> None:
-    """report.html, unless the page cannot be made: then one line says why."""
+    """Writes report.html; if that fails, one line says why."""
     from chainrule.pages.page import write_page
 
     now = datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,4 +1,4 @@
-"""Trials one after the other, each in a process of its own: what is done is not done again, what fails is one row."""
+"""Runs trials one after the other, each in its own process; finished trials are skipped, a failure is one row."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from chainrule.recipe.recipe import Recipe
 from chainrule.storage import open_run
 from chainrule.training.plan import Budget
 
-PATIENCE = 120.0  # seconds that a training has to save itself when it is told to stop
+PATIENCE = 120.0  # seconds that a training has to save a checkpoint when it is stopped
 QUIET = 10.0  # between two lines about one training
 log = logging.getLogger("chainrule")
 
@@ -58,23 +58,23 @@ class Setting:
 
 
 def identity(trial: Trial, setting: Setting) -> str:
-    """By what a finished trial is known again: the recipe as it is carried out, and the text."""
-    told = [chainrule.__version__, trial.recipe.model_dump(mode="json"), setting.fingerprints]
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:32]
+    """A hash that identifies a finished trial: version, resolved recipe and text."""
+    facts = [chainrule.__version__, trial.recipe.model_dump(mode="json"), setting.fingerprints]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def outcome(trial: Trial, setting: Setting, place: str) -> dict[str, Any]:
-    """The facts of a trial, `{"failed": why}` where it came to nothing; it is run unless that is done."""
+    """The facts of a trial, or `{"failed": why}`; it is run unless it has finished before."""
     facts = finished(trial, setting)
     if facts is not None:
-        log.info(f"{place} {trial.name}: done before.")
+        log.info(f"{place} {trial.name}: already finished.")
         return facts
-    why = _carried_out(trial, setting, place)
-    return {"failed": why} if why else finished(trial, setting) or {"failed": "it left no result."}
+    why = _run_process(trial, setting, place)
+    return {"failed": why} if why else finished(trial, setting) or {"failed": "it wrote no result."}
 
 
 def finished(trial: Trial, setting: Setting) -> dict[str, Any] | None:
-    """The facts of a trial that is done and whole."""
+    """The facts of a finished trial; None if it has not finished."""
     path = setting.result(trial)
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
@@ -85,8 +85,8 @@ def finished(trial: Trial, setting: Setting) -> dict[str, Any] | None:
     return {**facts, "report": report} if known and path.with_suffix(".safetensors").exists() else None
 
 
-def _carried_out(trial: Trial, setting: Setting, place: str) -> str | None:
-    """Runs the process; why it failed, or None."""
+def _run_process(trial: Trial, setting: Setting, place: str) -> str | None:
+    """Runs a trial in a process; returns why it failed, or None."""
     result = setting.result(trial)
     result.unlink(missing_ok=True)
     task = {"recipe": trial.recipe.model_dump(mode="json"), "source": asdict(setting.source),
@@ -99,40 +99,40 @@ def _carried_out(trial: Trial, setting: Setting, place: str) -> str | None:
                                    stdout=subprocess.PIPE, stderr=journal, stdin=subprocess.DEVNULL, text=True,
                                    pass_fds=[setting.lock], start_new_session=True)
         try:
-            told = _followed(process, trial, setting, place)
+            failure = _follow(process, trial, setting, place)
             code = process.wait()
-        except BaseException as error:  # Ctrl-C reaches this process alone, which hands it on once
+        except BaseException as error:  # Ctrl-C reaches only this process, which passes it on
             _stop(process, signal.SIGINT if isinstance(error, KeyboardInterrupt) else signal.SIGTERM)
             raise
-    return None if code == 0 else told or _end(code, result.with_suffix(".log"))
+    return None if code == 0 else failure or _exit_message(code, result.with_suffix(".log"))
 
 
 def _environment() -> dict[str, str]:
-    """The same package for the process, wherever it lies; its threads wait as those of the command line do."""
+    """So that the process imports this package, and its OpenMP threads wait as those of the command line do."""
     here = str(Path(chainrule.__file__).parents[1])
     path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
     return {"GOMP_SPINCOUNT": "3000", **os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
 
 
-def _followed(process: subprocess.Popen[str], trial: Trial, setting: Setting, place: str) -> str | None:
-    """Says how far it is; what the process itself says about its failure."""
+def _follow(process: subprocess.Popen[str], trial: Trial, setting: Setting, place: str) -> str | None:
+    """Logs the progress of a trial; returns its failure message, if it sent one."""
     assert process.stdout is not None
     began = said = time.monotonic()
-    log.info(f"{place} {trial.name}: begins.")
+    log.info(f"{place} {trial.name}: started.")
     for line in process.stdout:
         facts = json.loads(line)
         if "failed" in facts:
             return str(facts["failed"])
         now = time.monotonic()
         if "progress" in facts and now - said >= QUIET:
-            log.info(f"{place} {trial.name}: {_far(facts, setting.budget)}")
+            log.info(f"{place} {trial.name}: {_progress_text(facts, setting.budget)}")
             said = now
         elif "stage" in facts and now - began >= QUIET:
             log.info(f"{place} {trial.name}: trained, {facts['stage']}.")
     return None
 
 
-def _far(facts: Mapping[str, Any], budget: Budget) -> str:
+def _progress_text(facts: Mapping[str, Any], budget: Budget) -> str:
     """`40 s of 60 s, 2.31 bits per byte of the text trained on`"""
     share = facts["progress"]
     spent = (f"{share * budget.amount:,.0f} s of {budget.amount:,.0f} s" if budget.kind == "seconds" else
@@ -142,7 +142,7 @@ def _far(facts: Mapping[str, Any], budget: Budget) -> str:
 
 
 def _stop(process: subprocess.Popen[str], number: signal.Signals) -> None:
-    """Tells the process to end and waits until it has saved what it had; told twice, it is killed."""
+    """Stops the process and waits until it has saved a checkpoint; a second Ctrl-C kills it."""
     process.send_signal(number)
     try:
         process.wait(PATIENCE)
@@ -151,11 +151,11 @@ def _stop(process: subprocess.Popen[str], number: signal.Signals) -> None:
         process.wait()
 
 
-def _end(code: int, journal: Path) -> str:
-    """One line about a process that could say nothing itself."""
+def _exit_message(code: int, journal: Path) -> str:
+    """One line about a process that ended without a message."""
     if code == -signal.SIGKILL:
-        return "killed (signal 9): most often the system does that for lack of memory. Try a smaller model or batch."
+        return "killed (signal 9), usually because memory ran out. Try a smaller model or batch."
     if code < 0:
         return f"ended by signal {-code} ({signal.Signals(-code).name})."
     lines = [line for line in journal.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-    return f"exit code {code}: {lines[-1][:300] if lines else 'it said nothing'} (see trials/{journal.name})"
+    return f"exit code {code}: {lines[-1][:300] if lines else 'no message'} (see trials/{journal.name})"

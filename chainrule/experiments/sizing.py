@@ -9,11 +9,11 @@ from chainrule.errors import UsageError
 from chainrule.recipe.recipe import Recipe, make_recipe
 
 WIDEST = 1 << 17
-CLOSE = 0.25  # a size that is further off than this share is told
+CLOSE = 0.25  # a note is added if the size is further off than this share
 
 
 def width_for(recipe: Recipe, parameters: int, vocabulary_size: int) -> tuple[int, int]:
-    """The width whose count of parameters is the nearest, and that count; nothing is trained, no memory is taken."""
+    """The width whose count of parameters is nearest, and that count; nothing is trained, no memory is allocated."""
     from chainrule.families.neural import shape_of
     from chainrule.models.cost.counting import parameters as count
 

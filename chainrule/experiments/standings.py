@@ -1,4 +1,4 @@
-"""Rows of the table: what each contestant came to, with the losses that intervals and pairs are computed from."""
+"""Rows of the table: the results of each contestant, with the losses that intervals and pairs are computed from."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.evaluation.drawing import first_lines
+from chainrule.evaluation.resampling import first_lines
 from chainrule.evaluation.significance import studentized
 from chainrule.experiments.contestants import Contestant
 from chainrule.experiments.losses import Losses, Units
@@ -18,15 +18,15 @@ from chainrule.storage.tensors import open_tensors
 from chainrule.training.plan import Budget
 
 FEW_STEPS = 20
-WORSE = 1.02  # the end of a curve by its best point: less is chance
+WORSE = 1.02  # last loss of a curve divided by its best: below this it may be chance
 NEAR = 0.01  # of the budget
 UNTIMED = ("reading", "saving", "validating", "total")  # steps of a job that are not training
-NEEDED = ("model.safetensors", "tokenizer.json")  # what a model takes on the disk, apart from its papers
+NEEDED = ("model.safetensors", "tokenizer.json")  # files that belong to the model itself
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A row, and where it can be compared the losses of each seed along the text, and bits of each unit."""
+    """A row, and if it is comparable the losses of each seed along the text, and the bits of each unit."""
 
     row: dict[str, Any]
     outcomes: tuple[dict[str, Any], ...] = ()
@@ -36,7 +36,7 @@ class Standing:
 
 def standing(contestant: Contestant, trials: Sequence[Trial], outcomes: Sequence[dict[str, Any]], setting: Setting,
              units: Units) -> Standing:
-    """What the seeds of one contestant came to; it failed only if all of them did."""
+    """The results of one contestant's seeds; it failed only if all of them did."""
     done = [(trial, facts) for trial, facts in zip(trials, outcomes, strict=True) if "failed" not in facts]
     problem = contestant.problem or next((facts["failed"] for facts in outcomes if "failed" in facts), None)
     if not done:
@@ -93,38 +93,38 @@ def _unusable(facts: Mapping[str, Any], budget: Budget) -> str | None:
     return None
 
 
-def hardly_trained(row: Mapping[str, Any]) -> bool:
+def undertrained(row: Mapping[str, Any]) -> bool:
     return row["steps"] is not None and row["steps"] < FEW_STEPS
 
 
 def few_steps(row: Mapping[str, Any]) -> str | None:
-    """A row that was hardly trained says so."""
-    if not hardly_trained(row):
+    """A note about a row that made too few steps."""
+    if not undertrained(row):
         return None
     return (f"{row['name']} made {row['steps']} step{'s' if row['steps'] != 1 else ''} within the budget: too few to "
-            "learn much. Its number says nothing about the recipe.")
+            "learn much. Its number does not show how good the recipe is.")
 
 
-def by_heart(standing: Standing) -> str | None:
-    """A row that was better in the middle of its training says so: it had too little text for its budget."""
+def overfitted(standing: Standing) -> str | None:
+    """A note about a row that was better earlier in its training: too little text for its budget."""
     for report in (facts["report"] for facts in standing.outcomes):
         best, last = report.get("best") or {}, report.get("last") or {}
         if not {"step", "bits_per_byte"} <= best.keys() & last.keys() or report.get("kept") != last["step"]:
             continue
         if last["bits_per_byte"] > WORSE * best["bits_per_byte"]:
             return (f"{standing.row['name']} was better at step {best['step']:,} of {last['step']:,} (its curve: "
-                    f"{best['bits_per_byte']:.3f} bits per byte, then {last['bits_per_byte']:.3f}): it learned the "
-                    "training text by heart. training.patience=3 after its name stops it in time, on a tenth of the "
-                    "training text that is kept aside for that.")
+                    f"{best['bits_per_byte']:.3f} bits per byte, then {last['bits_per_byte']:.3f}): it overfitted the "
+                    "training text. training.patience=3 after its name stops it early, by validation on a tenth of "
+                    "the training text.")
     return None
 
 
 def off_budget(row: Mapping[str, Any], budget: Budget) -> str | None:
-    """A row whose steps are so large that the budget could not be met."""
+    """A note about a row whose steps are so large that it missed the budget."""
     spent = row.get(budget.kind) if row["steps"] else None
     if not spent or budget.kind == "seconds" or abs(spent / budget.amount - 1) <= NEAR:
         return None
-    return f"{row['name']} spent {spent / budget.amount:.1%} of the budget: it is met in whole steps."
+    return f"{row['name']} spent {spent / budget.amount:.1%} of the budget, because it trains in whole steps."
 
 
 def _per_byte(array: Mapping[str, np.ndarray], units: Units) -> tuple[float, int]:
@@ -133,7 +133,7 @@ def _per_byte(array: Mapping[str, np.ndarray], units: Units) -> tuple[float, int
 
 
 def _alone(arrays: Sequence[Mapping[str, np.ndarray]]) -> list[float] | None:
-    """The interval of a row that loses text, from stretches of its own units."""
+    """The interval of a row whose tokenizer loses text, from stretches of its own units."""
     ends, size = np.asarray(arrays[0]["unit_ends"]), np.asarray(arrays[0]["unit_bytes"], np.float64)
     bits = np.mean([np.add.reduceat(np.asarray(each["bits"]), np.append(0, ends[:-1])) for each in arrays], axis=0)
     bits, size = (np.add.reduceat(each, first_lines(size)) for each in (bits, size))

@@ -29,18 +29,18 @@ ALWAYS = 258  # tokens that byte pairs begin from
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """How `compare` compares; every field has its usual value."""
+    """The options of `compare`, with their defaults."""
 
-    valid: str | Path | Sequence[str | Path] | None = None  # held-out text; otherwise a part of the data
+    valid: str | Path | Sequence[str | Path] | None = None  # held-out text; None holds out a part of the data
     tokenizer: str | Mapping[str, Any] | None = None  # one for all: None for byte pairs; "own" for each its own
     seeds: int = 1
     params: int | None = None  # about how many parameters each model with a width gets
     grid: Sequence[str] = ()  # path=value,value: variants of each recipe
-    changes: Sequence[str] = ()  # path=value for every recipe that has such a place
+    changes: Sequence[str] = ()  # path=value for every recipe that has such an option
 
 
 def chosen_tokenizer(wish: str | Mapping[str, Any] | None, train_bytes: int) -> tuple[dict[str, Any], str | None]:
-    """The tokenizer that all share with all its options, and a sentence where the text made it smaller."""
+    """The shared tokenizer with all its options, and a note if a short text made it smaller."""
     if wish is None:
         size = min(SIZE, ALWAYS + max(1, train_bytes // BYTES_PER_TOKEN))
         note = (f"the text is so short ({train_bytes:,} bytes to train on) that the shared tokenizer has {size:,} byte "
@@ -55,7 +55,7 @@ def chosen_tokenizer(wish: str | Mapping[str, Any] | None, train_bytes: int) -> 
 
 
 def applicable(contestant: Contestant, changes: Sequence[str]) -> list[str]:
-    """Those of the changes for all that this recipe has a place for."""
+    """The shared changes that this recipe has options for."""
     try:
         schema = type(load_recipe(contestant.source, contestant.changes))
     except ChainruleError:
@@ -76,12 +76,12 @@ def shared_changes(contestant: Contestant, terms: Terms, budget: Budget, tokeniz
 
 
 def looked_at(budget: Budget) -> int:
-    """Held-out tokens that a curve is drawn on: ten looks should take a few hundredths of a budget of seconds."""
+    """Held-out tokens for each point of a curve: ten evaluations should take a few percent of a budget in seconds."""
     return min(MOST, max(LEAST, round(PER_SECOND * budget.amount))) if budget.kind == "seconds" else MOST
 
 
 def sized(contestant: Contestant, params: int, train: Corpus) -> tuple[Contestant, str | None]:
-    """With a width that gives about so many parameters, and a sentence where that is not near."""
+    """With a width that gives about so many parameters, and a note if it is far off."""
     recipe = contestant.recipe
     if recipe is None or not is_scalable(recipe):
         return contestant, None
@@ -102,7 +102,7 @@ def vocabulary(recipe: Recipe, train: Corpus) -> int:
 
 
 def reads_alike(contestants: Sequence[Contestant]) -> Recipe:
-    """The first recipe that can be read; one that reads or divides the text otherwise is refused."""
+    """The first recipe that can be read; one with different text or split options is refused."""
     read = [each for each in contestants if each.recipe]
     if not read:
         raise UsageError("\n".join(f"{each.name}: {each.problem}" for each in contestants))

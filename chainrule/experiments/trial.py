@@ -1,7 +1,7 @@
-"""One training in a process of its own: `python -m chainrule.experiments.trial TASK.json`.
+"""One training in its own process: `python -m chainrule.experiments.trial TASK.json`.
 
-Its memory is its own, so that a lack of it ends one row and not all. It tells how far it is in lines of JSON on
-standard output; what the library says goes to standard error.
+If it runs out of memory, one row fails and not all. It reports its progress as lines of JSON on standard output;
+messages of the library go to standard error.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ EVERY = 0.5  # seconds between two lines about a training
 
 
 def main(path: str) -> int:
-    """0 when the result is written; otherwise a line on standard output says why not."""
+    """Returns 0 if the result was written; if not, a line on standard output says why."""
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     try:
         perform(json.loads(Path(path).read_text(encoding="utf-8")))
     except ChainruleError as error:
-        tell({"failed": " ".join(str(error).split())})
+        send({"failed": " ".join(str(error).split())})
     except MemoryError:
-        tell({"failed": OUT_OF_MEMORY})
+        send({"failed": OUT_OF_MEMORY})
     except RuntimeError as error:  # torch has no exception of its own for this on a CPU
         if "memory" not in str(error):
             raise
-        tell({"failed": OUT_OF_MEMORY})
+        send({"failed": OUT_OF_MEMORY})
     else:
         return 0
     return 1
 
 
-def tell(facts: Mapping[str, Any]) -> None:
-    """To the process that asked; when that is gone, training ends after its step, and can be resumed."""
+def send(facts: Mapping[str, Any]) -> None:
+    """Sends facts to the parent process; if that has ended, training stops after its step and can be resumed."""
     try:
         print(json.dumps(facts), flush=True)
     except BrokenPipeError:
@@ -49,20 +49,20 @@ def tell(facts: Mapping[str, Any]) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-class _Now:
-    """Tells how far training is, now and then."""
+class _ProgressSender:
+    """Sends the progress of training now and then."""
 
     def __init__(self) -> None:
-        self.told = 0.0
+        self.sent = 0.0
 
     def __call__(self, facts: Mapping[str, Any]) -> None:
-        if time.monotonic() - self.told >= EVERY:
-            self.told = time.monotonic()
-            tell({name: facts[name] for name in ("progress", "step", "bits_per_byte")})
+        if time.monotonic() - self.sent >= EVERY:
+            self.sent = time.monotonic()
+            send({name: facts[name] for name in ("progress", "step", "bits_per_byte")})
 
 
 def perform(task: Mapping[str, Any]) -> None:
-    """Trains unless that is done, then measures."""
+    """Trains unless there is a finished run, then measures."""
     from chainrule.experiments.holdout import Source
     from chainrule.experiments.measuring import measure
     from chainrule.recipe.recipe import make_recipe
@@ -73,8 +73,8 @@ def perform(task: Mapping[str, Any]) -> None:
     recipe, out = make_recipe(task["recipe"]), Path(task["run"])
     corpus, valid = validation(recipe, text, held_out)
     if not is_trained(out, recipe, corpus, valid):
-        train(recipe, corpus, out, valid=valid, force=True, show=_Now(), measure=False)
-    tell({"stage": "measuring"})
+        train(recipe, corpus, out, valid=valid, force=True, show=_ProgressSender(), measure=False)
+    send({"stage": "measuring"})
     measure(load(out), held_out, task)
 
 
@@ -96,7 +96,7 @@ def is_trained(out: Path, recipe: Any, corpus: Any, valid: Any) -> bool:
 
 
 def validation(recipe: Any, train: Any, held_out: Any) -> tuple[Any, Any]:
-    """What is trained on and validated on: curves are drawn on the held-out text, nothing is chosen by it.
+    """The training and validation text: curves are measured on the held-out text, but nothing is chosen by it.
 
     A recipe that learns from its validation text gets a tenth of its training text in that place.
     """
@@ -111,7 +111,7 @@ def validation(recipe: Any, train: Any, held_out: Any) -> tuple[Any, Any]:
 
 
 def learns_from_validation(recipe: Any) -> bool:
-    """Weights of Jelinek and Mercer, early stopping, rates that wait for a plateau."""
+    """Jelinek-Mercer weights, early stopping, and plateau schedules."""
     training = getattr(recipe, "training", None)
     if training is not None:
         schedule = getattr(training, "schedule", None) or {}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-OPEN = "as many tokens as the text has, each epoch; say how many with --tokens"
+OPEN = "each epoch has as many tokens as the text; set them with --tokens"
 
 
 def neural_cost(recipe: Any, vocabulary_size: int, tokens: float | None = None, *, measure: bool = False
                 ) -> dict[str, Any]:
-    """Everything `chainrule cost` shows; tokens in the place of the recipe's budget, if given."""
+    """Everything `chainrule cost` shows; `tokens` replace the recipe's budget, if given."""
     from chainrule.families._stepwise import plan_of, shape_of
     from chainrule.models.cost.estimate import Training, estimate
     from chainrule.parts.heads._head import SCORES
@@ -47,7 +47,7 @@ def _with_run(found: dict[str, Any], plan: Any, tokens: float | None) -> dict[st
 
 
 def _tokens(plan: Any, context: int, found: dict[str, Any]) -> float | None:
-    """That the budget pays for; None where it depends on the text."""
+    """The tokens that the budget allows; None if that depends on the text."""
     budget = plan.budget
     if budget.steps is not None:
         return float(budget.steps * plan.batch * context)

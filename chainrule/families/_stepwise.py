@@ -1,4 +1,4 @@
-"""What families that learn in steps share: the `model` and `training` sections of a recipe, and a run of a training."""
+"""What families that train in steps share: the `model` and `training` sections of a recipe, and saving a run."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class StackOptions(BaseModel):
 
 
 def _mixer(choice: Any) -> Any:
-    """An attention part stands for the mixer `attention` with it inside; all else is left to be checked."""
+    """An attention part stands for the mixer `attention` with it inside; other values are checked later."""
     from chainrule.recipe.registry import names
 
     name = choice.get("name") if isinstance(choice, dict) else choice
@@ -103,18 +103,18 @@ StepwiseTraining = section_of(Plan, without=("seed", "initial", "compile", "prec
 
 
 def plan_of(recipe: Any) -> Plan:
-    """The plan of training that a recipe describes; on what device it is carried out is not of the plan."""
+    """The training plan of a recipe; the device is not part of the plan."""
     given = {name: value for name, value in recipe.training if name not in ("budget", "device")}
     return Plan(budget=Budget(**dict(recipe.training.budget)), seed=recipe.seed, **given)
 
 
 def callbacks_of(job: Job, group: Group | None = None) -> Callbacks:
-    """Of several processes that train together only the first one speaks."""
+    """Of several processes that train together, only the first prints messages."""
     return Callbacks(log.info, job.show) if group is None or group.leads else Callbacks(lambda _: None)
 
 
 def workspace_of(job: Job, tokenizer: Any) -> Workspace:
-    """Where the unfinished training lies; its identity is what must not change between the beginning and the end."""
+    """The folder of the unfinished training; its identity is everything that must not change when it is resumed."""
     assert job.corpus is not None
     identity = {**job.recipe.model_dump(mode="json"), "data": job.corpus.fingerprint()[:16],
                 "valid data": job.valid and job.valid.fingerprint()[:16], "tokenizer.json": tokenizer.digest()[:16]}
@@ -127,8 +127,8 @@ def workspace_of(job: Job, tokenizer: Any) -> Workspace:
 
 def trained(job: Job, model: Any, read: Any, fitted: Fitted, workspace: Workspace, save: Callable[[Path], None]
             ) -> Trained:
-    """A finished training as a run: its weights by `save`, and what was measured."""
-    job.seconds["training"] = fitted.seconds  # of all sessions; not what was prepared before the first step
+    """A finished training as a run: `save` writes the weights; metrics and report are added."""
+    job.seconds["training"] = fitted.seconds  # of all sessions, without the preparation before the first step
 
     def write(folder: Path) -> None:
         save(folder / WEIGHTS)
@@ -153,9 +153,9 @@ def _report(fitted: Fitted, read: Any) -> dict[str, Any]:
     return found
 
 
-def refuse_training(shape: Shape, otherwise: dict[str, Any]) -> None:
-    """What the engine cannot train, though it could use it."""
-    for where, value in otherwise.items():
+def refuse_training(shape: Shape, differences: dict[str, Any]) -> None:
+    """Refuses options that the engine can use but cannot train with."""
+    for where, value in differences.items():
         slot, option = where.removeprefix("model.").rsplit(".", 1)
         given = shape.part(slot) if len(slot) == 1 else getattr(shape, slot)
         got = given if isinstance(given, str) else given[option]

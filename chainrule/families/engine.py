@@ -1,4 +1,4 @@
-"""The engine family: sentences of sublayers on the project's own automatic differentiation, without torch."""
+"""The engine family: patterns of sublayers on the project's own automatic differentiation, without torch."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Engine(Family):
 
     @classmethod
     def train(cls, job: Job) -> Trained:
-        from chainrule.models.engine_stack import exported, trained_otherwise
+        from chainrule.models.engine_stack import exported, training_differences
         from chainrule.storage.tensors import save_tensors
         from chainrule.training.engine_learner import EngineLearner
         from chainrule.training.loop import fit
@@ -71,7 +71,7 @@ class Engine(Family):
         workspace = workspace_of(job, read.tokenizer)
         with job.timed("training"), recipe_paths_in_errors(recipe):
             network = new_network(recipe, task.vocabulary(read.tokenizer))
-            refuse_training(network.shape, trained_otherwise(network.shape))
+            refuse_training(network.shape, training_differences(network.shape))
             data = task.training_data(read, network, plan, callbacks.say)
             fitted = fit(EngineLearner(network, task, data, plan, callbacks), workspace, callbacks)
         return trained(job, task.model(network, read.tokenizer), read, fitted, workspace,
@@ -103,7 +103,7 @@ class Engine(Family):
 
 def new_network(recipe: Any, vocabulary: int) -> Any:
     """A stack with weights that depend on the seed alone."""
-    from chainrule.families._room import check_count
+    from chainrule.families._memory_check import check_count
     from chainrule.models.engine_stack import EngineStack
 
     shape = shape_of(recipe)
@@ -112,7 +112,7 @@ def new_network(recipe: Any, vocabulary: int) -> Any:
 
 
 def of_earlier_version(given: dict[str, Any]) -> dict[str, Any]:
-    """The `model` section of version 0.1.0 as it is said now: `heads: 4` is `s: {name: attention, heads: 4}`."""
+    """The `model` section of version 0.1.0 in today's form: `heads: 4` is `s: {name: attention, heads: 4}`."""
     old = {key for key in given if key in EARLIER and not isinstance(given[key], dict)}
     if not old - {"dropout"} and not isinstance(given.get("dropout"), int | float) and "feedforward" not in given:
         return given

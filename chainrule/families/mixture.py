@@ -66,7 +66,7 @@ class MixtureFamily(Family):
 
 
 def _unit(wish: str, member: LoadedRun) -> str:
-    """The members' unit of text; another one cannot be had."""
+    """The members' unit of text; any other is refused."""
     unit = unit_of(member.recipe.text, keeps_space=member.tokenizer.keeps_space)
     if wish not in ("auto", unit):
         raise OptionError("text.unit", wish, f"the members' {unit}")

@@ -1,4 +1,4 @@
-"""The neural family: every sentence of sublayers, trained by one loop for any task."""
+"""The neural family: any pattern of sublayers, trained by one loop for any task."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from chainrule.errors import UsageError
-from chainrule.families._room import check_room
+from chainrule.families._memory_check import check_memory
 from chainrule.families._stepwise import (
     WEIGHTS,
     StackOptions,
@@ -34,7 +34,7 @@ class Neural(Family):
     layered = True
 
     class Training(StepwiseTraining):  # type: ignore[misc, valid-type]
-        """What a recipe's `training` section may say: a `Plan`, and where it is carried out."""
+        """What a recipe's `training` section may say: a `Plan`, and the device."""
 
         optimizer: Annotated[dict[str, Any], PartOf("training/optimizers")] = {"name": "adamw"}
         precision: Literal["float32", "float64", "bfloat16", "float16"] = "float32"
@@ -65,7 +65,7 @@ class Neural(Family):
         workspace = workspace_of(job, read.tokenizer)
         with job.timed("training"), recipe_paths_in_errors(recipe):
             shape, vocabulary = shape_of(recipe, causal=task.causal), task.vocabulary(read.tokenizer)
-            check_room(shape, vocabulary, recipe.training.device)
+            check_memory(shape, vocabulary, recipe.training.device)
             network = new_network(shape, vocabulary, plan).to(chosen_device(recipe.training.device))
             check_precision(network, plan)
             data = task.training_data(read, network, plan, callbacks.say)
@@ -103,11 +103,11 @@ class Neural(Family):
 
     @classmethod
     def load_to_write(cls, folder: Path, recipe: Any, tokenizer: Tokenizer) -> Any:
-        """The same model on the engine, without torch, where that writes faster: small ones on a CPU."""
-        from chainrule.models.writing import engine_writer, gpu_in_sight
+        """The same model on the engine, without torch, if that generates faster: small models on a CPU."""
+        from chainrule.models.writing import engine_writer, gpu_may_be_present
         from chainrule.storage.tensors import open_tensors
 
-        if recipe.task["name"] == "language" and not gpu_in_sight():
+        if recipe.task["name"] == "language" and not gpu_may_be_present():
             twin = engine_writer(shape_of(recipe), open_tensors(folder / WEIGHTS), tokenizer.start)
             if twin is not None and twin.vocabulary_size == tokenizer.vocabulary_size:
                 return twin

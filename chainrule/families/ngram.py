@@ -78,7 +78,7 @@ class NGramFamily(Family):
 
 
 def counted(encoded: Encoded, tokenizer: Any, options: Any, folder: Path) -> tuple[Counts, Scratch]:
-    """The counts of an encoded text, in as much memory as the options allow, and where to go on working."""
+    """The counts of an encoded text, in as much memory as the options allow, and the scratch for further work."""
     scratch, piece = _room(len(encoded.ids) + encoded.units, options, folder)
     how = {"start": tokenizer.start, "end": tokenizer.end}
     if piece is None:
@@ -133,5 +133,5 @@ def scratch_for(tokens: int, options: Any, folder: Path, *, how: str) -> Scratch
 
 
 def _limit(options: Any) -> int:
-    """Where arrays begin to be let go of: some way below what the process may take."""
+    """The size at which arrays are dropped from memory: some way below the process's limit."""
     return max(int(options.memory * 0.8), PROGRAM + (64 << 20))

@@ -29,8 +29,8 @@ from chainrule.text.options import Column
 from chainrule.text.split import Selection
 from chainrule.threads import cores
 from chainrule.vectors.huffman import Tree, huffman, no_tree
-from chainrule.vectors.plan import Plan
 from chainrule.vectors.text import listed
+from chainrule.vectors.training_options import TrainingOptions
 
 WEIGHTS, LABELS = "model.safetensors", "labels.json"
 frozen = ConfigDict(frozen=True, extra="forbid", validate_default=True)
@@ -88,26 +88,26 @@ class TextClassifierFamily(Family):
     def train(cls, job: Job) -> Trained:
         recipe: Any = job.recipe
         shape, options, loss = _checked(job), recipe.training, recipe.model.loss
-        plan = Plan(dimension=recipe.model.dimension, epochs=options.epochs, alpha=options.lr,
-                    threads=options.threads or cores(), seed=recipe.seed, show=job.show)
+        training = TrainingOptions(dimension=recipe.model.dimension, epochs=options.epochs, alpha=options.lr,
+                                   threads=options.threads or cores(), seed=recipe.seed, show=job.show)
         with job.timed("reading"):
-            known = None if recipe.model.vectors is None else _vectors(recipe.model.vectors, plan.dimension)
+            known = None if recipe.model.vectors is None else _vectors(recipe.model.vectors, training.dimension)
             gathered = Gathered()
             features, bags, words = learn_features(
                 gathered.texts(_labeled(job.corpus, recipe)), shape, min_count=recipe.tokenizer["min_count"],
-                size=recipe.tokenizer["size"], threads=plan.threads,
+                size=recipe.tokenizer["size"], threads=training.threads,
                 more=[] if known is None else [word.encode() for word in known.words])
             labels, targets = gathered.finished(job.corpus.name)  # type: ignore[union-attr]
             _check_words(features, job.corpus.name)  # type: ignore[union-attr]
         with job.timed("training"):
-            inputs, outputs = fresh(features.rows, len(labels) - (loss == "hierarchical_softmax"), plan)
+            inputs, outputs = fresh(features.rows, len(labels) - (loss == "hierarchical_softmax"), training)
             if known is not None:
-                _begin_with(known, features, inputs[:, : plan.dimension])
-            model = TextClassifier(labels, features, inputs[:, : plan.dimension], outputs[:, : plan.dimension], loss,
-                                   targets.tree(loss))
+                _begin_with(known, features, inputs[:, : training.dimension])
+            model = TextClassifier(labels, features, inputs[:, : training.dimension],
+                                   outputs[:, : training.dimension], loss, targets.tree(loss))
             validation = None if job.valid is None else Validation(
                 model, _labeled(job.valid, recipe), job.valid.name, options.patience)
-            facts = learn(bags, targets, plan, loss, inputs, outputs, negative=recipe.model.negative,
+            facts = learn(bags, targets, training, loss, inputs, outputs, negative=recipe.model.negative,
                           after_epoch=None if validation is None else validation.after)
         report = {"labels": len(labels), "texts": len(bags), "words": words, "vocabulary": len(features.words),
                   "ngrams": len(features.used), **facts, **({} if validation is None else validation.finish())}
@@ -148,7 +148,7 @@ def label_counts(folder: Path) -> np.ndarray:
 
 
 def save_shrunk(run: LoadedRun, small: TextClassifier, out: Path, facts: Mapping[str, Any], *, replace: bool) -> None:
-    """The run of a quantized model; its report tells what it was made from."""
+    """The run of a quantized model; its report names the run that it was made from."""
     counts = label_counts(run.path)
     changed = getattr(run.recipe, "model").model_copy(update={"quantized": True})  # noqa: B009
     save_run(out, lambda folder: write(folder, small, counts), recipe=run.recipe.model_copy(update={"model": changed}),
@@ -184,7 +184,7 @@ def _check_words(features: Features, name: str) -> None:
 
 
 def _vectors(path: str, dimension: int) -> Any:
-    """Word vectors as a beginning: Joulin et al. 2016 call them pretrained."""
+    """Pretrained word vectors (Joulin et al. 2016)."""
     if not Path(path).is_dir():
         raise OptionError("model.vectors", path, "a run of word vectors",
                           "Make one of a file: chainrule import FILE --out RUN.")
@@ -195,7 +195,7 @@ def _vectors(path: str, dimension: int) -> Any:
 
 
 def _begin_with(known: Any, features: Features, inputs: np.ndarray) -> None:
-    """The rows of words that have a vector already are that vector."""
+    """Copies the pretrained vectors into the rows of their words."""
     for row, word in enumerate(features.words, start=1):
         if (place := known.rows.get(word.decode())) is not None:
             inputs[row] = known.table[place]

@@ -21,11 +21,11 @@ from chainrule.storage.environment import memory
 from chainrule.storage.tensors import open_tensors, save_tensors
 from chainrule.threads import cores
 from chainrule.vectors.continuing import by_new_rows, check_same, joined_text
+from chainrule.vectors.from_tensors import vectors_of
 from chainrule.vectors.phrases import join_phrases
-from chainrule.vectors.plan import Plan
-from chainrule.vectors.reopening import vectors_of
 from chainrule.vectors.store import Vectors
 from chainrule.vectors.text import Source, Text, checked
+from chainrule.vectors.training_options import TrainingOptions
 
 WEIGHTS, METHODS = "model.safetensors", "vectors/methods"
 TABLES = 2  # that every method needs at least: the vectors, and what they are trained against
@@ -80,15 +80,15 @@ class VectorsFamily(Family):
         method: Any = build(METHODS, recipe.model.method)
         assert job.corpus is not None
         source = Source(job.corpus, build("text/tokenizers", recipe.tokenizer), recipe.text, recipe.seed)
-        plan = replace(plan_of(recipe, method, job.show), folder=job.folder)
+        options = replace(training_options(recipe, method, job.show), folder=job.folder)
         with job.timed("reading"):
             earlier = _earlier(recipe, method)
             text = _read(source, method, recipe, earlier)
         before = None if earlier is None else by_new_rows(_tensors(earlier.path), earlier.tokenizer, text)
-        _check_room(text.vocabulary_size, plan.dimension)
+        _check_memory(text.vocabulary_size, options.dimension)
         with job.timed("training"):
-            learned = method.learn(text, plan, before)
-        _check_finite(learned.tensors["vectors"], plan)
+            learned = method.learn(text, options, before)
+        _check_finite(learned.tensors["vectors"], options)
         tensors = {**learned.tensors, "counts": text.counts if before is None else before["counts"] + text.counts}
         report = {"method": recipe.model.method["name"], "vocabulary": text.vocabulary_size, "words": text.tokens,
                   "dimension": learned.tensors["vectors"].shape[1], **learned.facts}
@@ -100,37 +100,37 @@ class VectorsFamily(Family):
         return vectors_of(_tensors(folder), tokenizer)
 
 
-def _check_room(words: int, dimension: int) -> None:
-    """Refuses tables that are more than all memory of the machine: filling it would end other programs too."""
+def _check_memory(words: int, dimension: int) -> None:
+    """Refuses tables larger than the machine's memory: filling it would end other programs too."""
     most = memory() // (4 * TABLES * words)
     if dimension > most:
         raise OptionError("model.dimension", dimension, f"at most {most:,} for {words:,} words", "This machine has "
                           f"{memory() / 1e9:,.0f} GB of memory. Or raise tokenizer.min_count, for fewer words.")
 
 
-def _check_finite(vectors: np.ndarray, plan: Plan) -> None:
-    """Vectors that ran away are worth nothing: no run is made of them."""
+def _check_finite(vectors: np.ndarray, options: TrainingOptions) -> None:
+    """Refuses vectors that diverged."""
     if not np.isfinite(vectors.sum(dtype=np.float64)):
-        raise OptionError("training.alpha", plan.alpha, "a smaller step", "With this one the vectors grew without "
-                          "bound.")
+        raise OptionError("training.alpha", options.alpha, "a smaller learning rate",
+                          "With this one training diverged.")
 
 
-def plan_of(recipe: Any, method: Any, show: Any = None) -> Plan:
-    """The options of a recipe, with the method's usual values for those left open; options it has not are refused."""
+def training_options(recipe: Any, method: Any, show: Any = None) -> TrainingOptions:
+    """The options of a recipe, with the method's defaults where null; options that the method lacks are refused."""
     given = {name: value for name, value in recipe.training if value is not None and name != "threads"}
     for name in given:
         if name not in method.usual:
             raise OptionError(f"training.{name}", given[name], "null",
                               f"The method {recipe.model.method['name']} has no such option.")
-    plan = {**method.usual, **given}
-    if plan.get("min_alpha", 0) > plan.get("alpha", 1):
-        raise OptionError("training.min_alpha", plan["min_alpha"], f"at most training.alpha, {plan['alpha']}")
-    return Plan(dimension=recipe.model.dimension, window=recipe.model.window,
-                threads=recipe.training.threads or cores(), seed=recipe.seed, show=show, **plan)
+    options = {**method.usual, **given}
+    if options.get("min_alpha", 0) > options.get("alpha", 1):
+        raise OptionError("training.min_alpha", options["min_alpha"], f"at most training.alpha, {options['alpha']}")
+    return TrainingOptions(dimension=recipe.model.dimension, window=recipe.model.window,
+                           threads=recipe.training.threads or cores(), seed=recipe.seed, show=show, **options)
 
 
 def settled(recipe: Any, method: Any) -> Any:
-    """The recipe with the values that were used; the number of threads stays the machine's own."""
+    """The recipe with the values that were used, except for the number of threads."""
     given = {name: value for name, value in recipe.training if value is not None}
     training = recipe.training.model_copy(update={**method.usual, **given})
     return recipe.model_copy(update={"training": training})
@@ -164,7 +164,7 @@ def _earlier(recipe: Any, method: Any) -> LoadedRun | None:
         raise UsageError(f"{run.path}: of the family {run.recipe.family}, expected {recipe.family}.")
     if not method.continues:
         raise OptionError("model.initial", recipe.model.initial, "null",
-                          f"The method {recipe.model.method['name']} begins anew each time.")
+                          f"The method {recipe.model.method['name']} always starts from scratch.")
     check_same(str(run.path), run.recipe.model, recipe.model)
     return run
 

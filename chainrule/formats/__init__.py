@@ -1,3 +1,3 @@
-"""Formats that other programs read and write, one a file: what `chainrule export` and `chainrule import` speak."""
+"""Formats of other programs for `chainrule export` and `chainrule import`, one a file."""
 
 PARTS = "format"

@@ -1,4 +1,4 @@
-"""A run as a run of another family that computes the same: the weights' file stays, the recipe is said anew."""
+"""A run as a run of another family that computes the same: the same weights with a translated recipe."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ log = logging.getLogger("chainrule")
 def of_family(run: LoadedRun, family: str, wanted: str) -> None:
     """Refuses a run of any family but one."""
     if run.recipe.family != family:
-        raise UsageError(f"{run.path}: of the family {run.recipe.family}, expected {family}: no other becomes a run of "
-                         f"the family {wanted}.")
+        raise UsageError(f"{run.path}: of the family {run.recipe.family}, expected {family}: only that can be exported "
+                         f"to the family {wanted}.")
 
 
 def save_as(run: LoadedRun, family: str, model: dict[str, Any], left_out: list[str], out: Path) -> dict[str, Any]:
-    """Writes the run of the other family; what its recipe cannot say is told, and facts for the report are given."""
+    """Writes the run of the other family; logs the options that its recipe lacks, and returns facts for the report."""
     given = run.recipe.model_dump(mode="json")
-    training, untold = training_of(given["training"], run.recipe.family, family)
-    left_out = [*left_out, *untold]
+    training, missing = training_of(given["training"], run.recipe.family, family)
+    left_out = [*left_out, *missing]
     recipe = make_recipe({**given, "family": family, "model": model, "training": training,
                           "description": f"{run.recipe.description} Trained in the family {run.recipe.family}."})
     if left_out:
-        log.info(f"the recipe of {out} cannot say {', '.join(left_out)}: trained anew it would go another way. The "
-                 "model is the same.")
+        log.info(f"the recipe of {out} does not have {', '.join(left_out)}: training it again would give different "
+                 "results. The exported model is the same.")
 
     def write(folder: Path) -> None:
         for name in (WEIGHTS, TIMINGS):

@@ -25,7 +25,7 @@ def facts(vectors: Any) -> dict[str, Any]:
 
 
 def import_table(path: Path, out: Path, table: Table, *, replace: bool) -> dict[str, Any]:
-    """A run of words and vectors alone: how they were trained, the file does not say."""
+    """A run of words and vectors only: the file does not say how they were trained."""
     model = {"dimension": table.rows.shape[1], "method": "imported"}
     return import_tensors(path, out, {"vectors": table.rows}, table.words, sections={"model": model}, replace=replace)
 

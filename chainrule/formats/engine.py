@@ -19,7 +19,7 @@ class Engine:
 
     def export(self, run: LoadedRun, path: Path) -> dict[str, Any]:
         from chainrule.families._stepwise import shape_of
-        from chainrule.models.engine_stack import EngineStack, trained_otherwise
+        from chainrule.models.engine_stack import EngineStack, training_differences
         from chainrule.models.writing import Unset
 
         of_family(run, "neural", "engine")
@@ -28,9 +28,9 @@ class Engine:
             EngineStack(shape, 1, Unset(np.random.PCG64(0)))  # says what the engine does not have
         except OptionError as error:
             raise UsageError(f"{run.path}: {error}") from None
-        otherwise = trained_otherwise(shape)
+        differences = training_differences(shape)
         model = run.recipe.model_dump(mode="json")["model"]
-        for where, value in otherwise.items():
+        for where, value in differences.items():
             _, slot, option = where.split(".")
             (model["parts"] if slot in model["parts"] else model)[slot][option] = value
-        return save_as(run, "engine", model, list(otherwise), path)
+        return save_as(run, "engine", model, list(differences), path)

@@ -1,4 +1,4 @@
-"""Writing several tokens before anybody looks at them: the model chooses them where it computes."""
+"""Writing several tokens between two looks of the host: the model chooses them on its own device."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chainrule.errors import ChainruleError
 from chainrule.generation.choosing import NAN, Choosing
 from chainrule.generation.rows import Rows
 
-AHEAD = 32  # tokens before the host looks at them: an end among them wastes the rest
+AHEAD = 32  # tokens between two looks of the host: those after an end mark are wasted
 
 
 @dataclass
@@ -26,7 +26,7 @@ class WritingAhead:
 
     @staticmethod
     def begun(model: Any, state: Any, choosing: Choosing, rows: Rows) -> WritingAhead | None:
-        """Goes on from a state; None where the model cannot."""
+        """Continues from a state; None if the model cannot."""
         steps = model.steps_ahead(state, choosing, rows.seen(), int(rows.left.max()))
         return None if steps is None else WritingAhead(model, steps, choosing, np.arange(len(rows)))
 
@@ -58,9 +58,9 @@ class WritingAhead:
         first = {"end": _first(ids_RN == self.choosing.marks.end) + 1, "length": rows.left,
                  "stuck": _first(log_p_RN == -np.inf)}
         taken = np.minimum(count, np.minimum.reduce(list(first.values())))
-        told = [next((why for why, places in first.items() if places[row] == taken[row]), "")
+        reasons = [next((why for why, places in first.items() if places[row] == taken[row]), "")
                 for row in range(len(rows))]
-        return taken, told
+        return taken, reasons
 
     def _stopped(self, rows: Rows, longer: Rows, taken: np.ndarray, reasons: list[str],
                  stops: Callable[[np.ndarray, int], bool], log_p_RN: np.ndarray, model_RN: np.ndarray) -> None:

@@ -49,11 +49,11 @@ class Chooses(Protocol):
     """A strategy that chooses one token for each row by itself, so that a model can write several tokens ahead."""
 
     def choose(self, log_p_BV: Array, u_B: Array) -> Array:
-        """(B,) ids; u_B are numbers from 0 to 1, of which a strategy that draws makes its choice."""
+        """(B,) ids; u_B are random numbers from 0 to 1 for strategies that sample."""
         ...
 
     def draws(self, numbers: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """(R, N): u for each row's next N positions, which is all that its choice depends on beside ln p."""
+        """(R, N): u for each row's next N positions; the choice depends only on u and ln p."""
         ...
 
 
@@ -68,7 +68,7 @@ class Extension:
 
 @dataclass(frozen=True)
 class Choosing:
-    """Marks, filters and a strategy that chooses row by row: ln p in, ids out, on whatever device ln p lies."""
+    """Marks, filters and a strategy that chooses row by row: ln p in, ids out, on the device of ln p."""
 
     strategy: Chooses
     filters: tuple[Filter, ...]
@@ -88,14 +88,14 @@ class Choosing:
 
 
 def filtered(log_p_BV: Array, ids_BT: Array, marks: Marks, filters: Sequence[Filter], *, copies: bool = True) -> Array:
-    """What may be written, reshaped by the filters in their order."""
-    log_p_BV = speakable(log_p_BV, marks, copies=copies)
+    """ln p of the tokens that may be written, after the filters in their order."""
+    log_p_BV = mask_special_tokens(log_p_BV, marks, copies=copies)
     for reshape in filters:
         log_p_BV = reshape(log_p_BV, ids_BT)
     return log_p_BV
 
 
-def speakable(log_p_BV: Array, marks: Marks, *, copies: bool = True) -> Array:
+def mask_special_tokens(log_p_BV: Array, marks: Marks, *, copies: bool = True) -> Array:
     """ln p without <s>, and without the unknown token in the rows where anything else is possible."""
     xp = namespace(log_p_BV)
     log_p_BV = xp.asarray(log_p_BV, copy=True) if copies else log_p_BV

@@ -1,4 +1,4 @@
-"""The one decode loop, as a thing that can be stepped: any language model, any strategy, any filters."""
+"""The one decode loop, step by step: any language model, any strategy, any filters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.arrays import at_hand, sent, to_numpy
+from chainrule.arrays import host_as_numpy, sent, to_numpy
 from chainrule.errors import OptionError
 from chainrule.generation.ahead import AHEAD, WritingAhead
 from chainrule.generation.choosing import Chooses, Choosing, Extension, Filter, Strategy, filtered
@@ -38,7 +38,7 @@ class Running:
 
 @dataclass(eq=False)
 class Decoder:
-    """Writes texts token by token: `add` prompts, `step` until nothing is live, `remove` what nobody wants.
+    """Writes texts token by token: `add` prompts, `step` until no row is live, `remove` rows that are not needed.
 
     Rows may be added and removed between any two steps; what one row writes never depends on the others.
     """
@@ -57,9 +57,9 @@ class Decoder:
         return sum(len(each.rows) for each in self._running)
 
     def add(self, prompts: Sequence[Any], max_tokens: int, numbers: Sequence[int] | None = None) -> list[int]:
-        """Begins to continue prompts, arrays of ids; their numbers, by which results are asked for.
+        """Adds prompts (arrays of ids) and returns their numbers, with which `results` is called.
 
-        A sample's chance belongs to its number: the same number, seed and prompt give the same text.
+        The random numbers of a sample depend on its number: the same number, seed and prompt give the same text.
         """
         if max_tokens < 1:
             raise OptionError("max_tokens", max_tokens, "at least 1")
@@ -74,7 +74,7 @@ class Decoder:
         return given
 
     def step(self, tokens: int = 1) -> list[Written]:
-        """One token for each live row; a model that can write ahead may take up to `tokens` before anybody looks."""
+        """One token for each live row; a model that can write ahead writes up to `tokens`."""
         found: list[Written] = []
         for each in self._running:
             found += self._several(each, min(tokens, AHEAD)) if self._writes_ahead(tokens) else self._one(each)
@@ -95,7 +95,7 @@ class Decoder:
         return self.strategy.rank([draft for draft in self.done if draft.number == number])
 
     def _join(self, new: Running) -> None:
-        """New rows go on beside the others; of a model whose rows cannot be joined, by themselves."""
+        """Joins new rows to the batch; if the model cannot join rows, they form a batch of their own."""
         if self._running and isinstance(self.model, Joins):
             old = self._running.pop()
             self._settle(old)
@@ -104,9 +104,9 @@ class Decoder:
             self._running.append(new)
 
     def _one(self, each: Running) -> list[Written]:
-        """One token for each row, chosen here."""
+        """One token for each row, chosen on the host."""
         self._settle(each)
-        model_BV = at_hand(self.model.log_probs(each.state))
+        model_BV = host_as_numpy(self.model.log_probs(each.state))
         log_p_BV = filtered(model_BV, sent(each.rows.seen(), model_BV), self.marks, self.filters)
         step = self.strategy.extend(each.rows, log_p_BV)
         longer = self._longer(each.rows, step, model_BV)
@@ -151,7 +151,7 @@ class Decoder:
         return tokens > 1 and isinstance(self.model, WritesAhead) and isinstance(self.strategy, Chooses)
 
     def _several(self, each: Running, tokens: int) -> list[Written]:
-        """Several tokens for each row, chosen where the model computes; what would come after an end is dropped."""
+        """Several tokens for each row, chosen on the model's device; tokens after an end are dropped."""
         if each.ahead is None:
             choosing = Choosing(self.strategy, tuple(self.filters), self.marks)  # type: ignore[arg-type]
             each.ahead = WritingAhead.begun(self.model, each.state, choosing, each.rows)
@@ -162,7 +162,7 @@ class Decoder:
         each.rows = longer if len(live) == len(longer) else longer.taken(live)
         new = [tuple(longer.ids[row, longer.lengths[row] - count:longer.lengths[row]].tolist())
                for row, count in enumerate(taken)]
-        return [Written(*told) for told in zip(longer.numbers.tolist(), new, reasons, strict=True)]
+        return [Written(*row) for row in zip(longer.numbers.tolist(), new, reasons, strict=True)]
 
     def _settle(self, each: Running) -> None:
         """Back from writing ahead: the state as the model has it, of the rows that are live."""

@@ -1,4 +1,4 @@
-"""From a prompt to texts: tokens in and out, stop strings, and what each text is worth to the model."""
+"""From a prompt to texts: tokens in and out, stop strings, and the log-probability of each text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from chainrule.errors import OptionError
 from chainrule.generation.decoder import Stops, decode
-from chainrule.generation.room import check_beams, check_texts
+from chainrule.generation.memory_check import check_beams, check_texts
 from chainrule.generation.rows import Marks
 from chainrule.protocols import LanguageModel, Tokenizer, WritesElsewhere
 from chainrule.recipe.registry import build
@@ -32,7 +32,7 @@ class Generated:
 def generate(model: LanguageModel, tokenizer: Tokenizer, prompt: str = "", *, num: int = 1, max_tokens: int = 100,
              strategy: str | Mapping[str, Any] = "sample", filters: Sequence[str | Mapping[str, Any]] = (),
              stop: Sequence[str] = ()) -> list[Generated]:
-    """`num` texts that go on from the prompt, e.g. `filters=[{"name": "top_k", "k": 40}]`; the filters act in order.
+    """`num` texts that continue the prompt, e.g. `filters=[{"name": "top_k", "k": 40}]`; filters apply in order.
 
     A text ends at the end mark, before the first stop string, or after `max_tokens`.
     """

@@ -37,7 +37,7 @@ class Draft:
 class Rows:
     """R texts side by side; row i of the model's state has read the i-th."""
 
-    numbers: np.ndarray  # (R,) the prompt that each continues; a sample's chance belongs to it
+    numbers: np.ndarray  # (R,) the prompt that each continues; random numbers depend on it
     ids: np.ndarray  # (R, room) what was read and written, then <s>
     lengths: np.ndarray  # (R,) how many of them
     read: np.ndarray  # (R,) how many were the prompt's

@@ -1,4 +1,4 @@
-"""The inside of one model, put together from what it noted while it scored a passage."""
+"""The inside of one model, put together from what it observed while it scored a passage."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ MOST_NEIGHBORED = 100  # different tokens whose neighbors are looked for
 
 
 @dataclass(frozen=True)
-class Noted:
-    """What one model noted: `seen` of each unit, and the unit that is looked into; names begin with `model`."""
+class Observations:
+    """What one model observed: `seen` of each unit, and the unit that is looked into; names begin with `model`."""
 
     model: str
     seen: Sequence[Seen]
@@ -54,7 +54,7 @@ class Noted:
         return [shown(self.tokenizer, id) for id in ids[:count]]
 
 
-Section = Callable[[Noted], dict[str, Any] | None]
+Section = Callable[[Observations], dict[str, Any] | None]
 
 
 def models_in(seen: Seen) -> list[str]:
@@ -63,25 +63,25 @@ def models_in(seen: Seen) -> list[str]:
     return sorted(found | {""}, key=lambda place: [int(number) for number in re.findall(r"\d+", place)])
 
 
-def inside(noted: Noted) -> dict[str, Any]:
+def inside(observed: Observations) -> dict[str, Any]:
     """Every section that this model has something for, and one line that says which it has not."""
-    found = {name: section(noted) for name, (section, _) in SECTIONS.items()}
-    name = noted.model.rstrip("/").replace("members.", "member ") or "the model"
+    found = {name: section(observed) for name, (section, _) in SECTIONS.items()}
+    name = observed.model.rstrip("/").replace("members.", "member ") or "the model"
     missing = [what for key, (_, what) in SECTIONS.items() if found[key] is None and key != "members"]
     said = [f"left out, for this model has none: {', '.join(missing)}."] if missing and not found["members"] else []
-    return {"name": name, "said": [*said, *_limits(noted, found)],
+    return {"name": name, "said": [*said, *_limits(observed, found)],
             **{key: value for key, value in found.items() if value is not None}}
 
 
-def _limits(noted: Noted, found: dict[str, Any]) -> list[str]:
+def _limits(observed: Observations, found: dict[str, Any]) -> list[str]:
     """How much of the passage the maps and layers are of, where that is not all."""
-    length = len(noted.units[noted.longest])
-    where = f"unit {noted.longest + 1}, the longest" if len(noted.units) > 1 else "the text"
+    length = len(observed.units[observed.longest])
+    where = f"unit {observed.longest + 1}, the longest" if len(observed.units) > 1 else "the text"
     counts = {what: len(found[key]["read"]) for key, what in (("attention", "attention"), ("layers", "layers"))
               if found[key]}
     said = []
     for count in sorted(set(counts.values())):
-        if count < length or len(noted.units) > 1:
+        if count < length or len(observed.units) > 1:
             what = " and ".join(name for name, own in counts.items() if own == count)
             why = "" if count == length else ", as many as a page can hold" if count < max(counts.values()) else (
                 ", one window of the model")
@@ -89,9 +89,9 @@ def _limits(noted: Noted, found: dict[str, Any]) -> list[str]:
     return said
 
 
-def members(noted: Noted) -> dict[str, Any] | None:
+def members(observed: Observations) -> dict[str, Any] | None:
     """Of a mixture: the weights, and ln p of each token by each member."""
-    found = noted.each("members")
+    found = observed.each("members")
     if not found:
         return None
     return {"weights": list(found[0][0]),
@@ -99,11 +99,11 @@ def members(noted: Noted) -> dict[str, Any] | None:
                                         axis=1).tolist()}
 
 
-def backoff(noted: Noted) -> dict[str, Any] | None:
+def backoff(observed: Observations) -> dict[str, Any] | None:
     """Of an n-gram model: the order that answered for each token, and the contexts that were left on the way."""
     rows, longest = [], 0
-    for unit, path in zip(noted.units, noted.each("path"), strict=False):
-        words = [shown(noted.tokenizer, id) for id in [noted.tokenizer.start, *unit.tolist()]]
+    for unit, path in zip(observed.units, observed.each("path"), strict=False):
+        words = [shown(observed.tokenizer, id) for id in [observed.tokenizer.start, *unit.tolist()]]
         longest = path.backoffs.shape[-1] + 1
         first = type(path)(path.order[0], path.stored[0], path.backoffs[0])
         rows += [(words[: t + 1], answer) for t, answer in enumerate(answers(first))]
@@ -116,44 +116,44 @@ def backoff(noted: Noted) -> dict[str, Any] | None:
                        for before, answer in rows]}
 
 
-def attention(noted: Noted) -> dict[str, Any] | None:
+def attention(observed: Observations) -> dict[str, Any] | None:
     """Each layer's and head's map, and the rollout up to each layer."""
-    found = shortened(maps(noted.deep, noted.model))
+    found = shortened(maps(observed.deep, observed.model))
     if not found:
         return None
-    names = _layer_names(noted)
-    return {"read": noted.read(found[0].weights.shape[-1]),
+    names = _layer_names(observed)
+    return {"read": observed.read(found[0].weights.shape[-1]),
             "layers": [{"name": names[each.layer], "heads": _rounded(each.weights)} for each in found],
             "rollout": [_rounded(each) for each in rollout([each.weights for each in found])]}
 
 
-def layers(noted: Noted) -> dict[str, Any] | None:
+def layers(observed: Observations) -> dict[str, Any] | None:
     """The hidden states of each pair of layers, compared in three ways."""
-    found = states(noted.deep, noted.model)
+    found = states(observed.deep, observed.model)
     if not found:
         return None
     values = list(found.values())
-    return {"read": noted.read(len(values[0])), "names": ["embedding", *_layer_names(noted)],
+    return {"read": observed.read(len(values[0])), "names": ["embedding", *_layer_names(observed)],
             "cosine": _rounded(pairwise(values, cosine)), "cka": _rounded(pairwise(values, linear_cka)),
             "unbiased_cka": _rounded(pairwise(values, unbiased_cka))}
 
 
-def positions(noted: Noted) -> dict[str, Any] | None:
+def positions(observed: Observations) -> dict[str, Any] | None:
     """The model's positions beside the forms that need no training."""
-    layered = noted.layered
+    layered = observed.layered
     found = layered.position_similarity() if layered else []
     return {"measures": MEASURES, "forms": [
         {"name": each.name, "own": each.own, "measure": each.measure, "similarity": _rounded(each.similarity)}
         for each in found]} if found else None
 
 
-def nearby(noted: Noted) -> list[dict[str, Any]] | None:
+def nearby(observed: Observations) -> list[dict[str, Any]] | None:
     """The nearest tokens, by their embeddings, of the different tokens of the text."""
-    layered = noted.layered
+    layered = observed.layered
     if layered is None:
         return None
-    ids = list(dict.fromkeys(np.concatenate(noted.units).tolist()))[:MOST_NEIGHBORED]
-    tokenizer, table_VD = noted.tokenizer, layered.token_vectors()
+    ids = list(dict.fromkeys(np.concatenate(observed.units).tolist()))[:MOST_NEIGHBORED]
+    tokenizer, table_VD = observed.tokenizer, layered.token_vectors()
     return [{"id": id, "text": shown(tokenizer, id),
              "near": [{"text": shown(tokenizer, other), "cosine": round(value, DIGITS)} for other, value in near]}
             for id, near in zip(ids, neighbors(table_VD, ids, leave_out=[tokenizer.start]), strict=True)]
@@ -165,8 +165,8 @@ SECTIONS: dict[str, tuple[Any, str]] = {
 }
 
 
-def _layer_names(noted: Noted) -> tuple[str, ...]:
-    return noted.layered.layer_names if noted.layered else ()
+def _layer_names(observed: Observations) -> tuple[str, ...]:
+    return observed.layered.layer_names if observed.layered else ()
 
 
 def _rounded(values: np.ndarray) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Texts to numbered words and bags of features; equals chainrule.classifying.plain and features, text by text."""
+"""Texts to numbered words and bags of features; equals chainrule.classifying.reference and features, text by text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The classifier's steps and means over many texts; equals chainrule.classifying.plain, text by text."""
+"""The classifier's steps and means over many texts; equals chainrule.classifying.reference, text by text."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ IMPORT = re.compile(rb"^from chainrule\.kernels\.(\w+) import", re.MULTILINE)
 steps = logging.getLogger("chainrule.steps")
 
 
-class _Told(Listener):
+class _CompileNotice(Listener):
     """The first job that needs a kernel waits for the compiler: whoever follows the steps learns why."""
 
     def on_start(self, event: Event) -> None:
@@ -27,7 +27,7 @@ class _Told(Listener):
         """Nothing: the job's next step is told by itself."""
 
 
-register("numba:compile", _Told())
+register("numba:compile", _CompileNotice())
 
 
 def kernel(*, fastmath: bool = False,

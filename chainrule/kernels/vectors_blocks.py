@@ -1,4 +1,4 @@
-"""Blocks of rows: gathered, multiplied, added back; equals the matrix products of chainrule.vectors.plain."""
+"""Blocks of rows: gathered, multiplied, added back; equals the matrix products of chainrule.vectors.reference."""
 
 from __future__ import annotations
 

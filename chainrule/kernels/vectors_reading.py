@@ -1,4 +1,4 @@
-"""From ids to the words that are trained on: subsampling, windows and noise words; equals chainrule.vectors.plain."""
+"""From ids to the words trained on: subsampling, windows and noise words; equals chainrule.vectors.reference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One chunk of text through skip-gram or CBOW, without the GIL; equals chainrule.vectors.plain.learn_chunk.
+"""One chunk of text through skip-gram or CBOW, without the GIL; equals chainrule.vectors.reference.learn_chunk.
 
 As pWord2Vec (Ji et al. 2016, arXiv:1604.04661) does for one window, a block of centers shares its noise words, so that
 inner products become small matrix products. All rows of a block are read first and written last.

@@ -66,7 +66,7 @@ class EngineLanguageModel(Windowed):
     def blank(self, batch: int, room: int) -> np.ndarray:
         return np.zeros((batch, room), np.int64)
 
-    def noted(self, buffer: np.ndarray, counts: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    def appended(self, buffer: np.ndarray, counts: np.ndarray, ids: np.ndarray) -> np.ndarray:
         if buffer.shape[1]:
             np.put_along_axis(buffer, counts[:, None] + np.arange(ids.shape[1]), ids, axis=1)
         return buffer

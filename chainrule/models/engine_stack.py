@@ -140,7 +140,7 @@ class EngineStack(Composite):
                 module.random = np.random.default_rng([seed, step, number])
 
 
-def trained_otherwise(shape: Shape) -> dict[str, Any]:
+def training_differences(shape: Shape) -> dict[str, Any]:
     """Options that change training alone and that the engine cannot follow, with the values that it has."""
     found: dict[str, Any] = {}
     for letter in dict.fromkeys(shape.letters):

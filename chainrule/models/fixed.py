@@ -179,7 +179,7 @@ class StepsAhead:
         if not self._count:
             return self._start
         start, written = self._start, self.ids_BT[:, self._before:self._before + self._count - 1]
-        ids = self.model.noted(start.ids.clone(), start.counts, written)
+        ids = self.model.appended(start.ids.clone(), start.counts, written)
         read = LanguageState(mapped(self.steps.state, torch.clone), start.hidden, ids, start.counts + self._count - 1)
         return self.model.advance(read, self.steps.ids_B1[:, 0])  # the last one was chosen, and not read yet
 

@@ -91,7 +91,7 @@ class NeuralLanguageModel(Windowed, nn.Module):
         return torch.zeros(batch, room, dtype=torch.long, device=self.stack.device)
 
     @torch.inference_mode()
-    def noted(self, buffer: Tensor, counts: np.ndarray, ids: Tensor) -> Tensor:
+    def appended(self, buffer: Tensor, counts: np.ndarray, ids: Tensor) -> Tensor:
         if buffer.shape[1]:
             places = self.own(counts)[:, None] + torch.arange(ids.shape[1], device=ids.device)
             buffer.scatter_(1, places, ids)

@@ -50,7 +50,7 @@ class Windowed:
         return self.taken(self.fresh(len(ids)), ids)
 
     @abstractmethod
-    def noted(self, buffer: Any, counts: np.ndarray, ids: Any) -> Any:
+    def appended(self, buffer: Any, counts: np.ndarray, ids: Any) -> Any:
         """The tokens of the window with these behind them; may write into the buffer."""
 
     @abstractmethod
@@ -89,7 +89,7 @@ class Windowed:
         ids = self.own(ids)
         if state is None:
             marks = self.own(np.full((len(ids), 1 + ids.shape[1]), self.start_id))
-            text = self.noted(marks, np.ones(len(ids), np.int64), ids)
+            text = self.appended(marks, np.ones(len(ids), np.int64), ids)
             state, ids = self._begun(text[:, :self.context]), text[:, self.context:]
         while ids.shape[1]:
             room = self.context if self.window is None else self.window - int(state.counts.max(initial=0))
@@ -103,18 +103,18 @@ class Windowed:
         """A window begins with these tokens."""
         stack, hidden = self.begun(ids)
         counts = np.zeros(len(ids), np.int64)
-        buffer = self.noted(self.blank(len(ids), self.window or 0), counts, ids)
+        buffer = self.appended(self.blank(len(ids), self.window or 0), counts, ids)
         return LanguageState(stack, hidden, buffer, counts + ids.shape[1])
 
     def _on(self, state: LanguageState, ids: Any) -> LanguageState:
         """The window has room for these."""
         stack, hidden = self.taken(state.stack, ids)
-        return LanguageState(stack, hidden, self.noted(state.ids, state.counts, ids), state.counts + ids.shape[1])
+        return LanguageState(stack, hidden, self.appended(state.ids, state.counts, ids), state.counts + ids.shape[1])
 
     def _moved(self, state: LanguageState, new: Any) -> LanguageState:
         """The window of every row is full: its last part begins another."""
-        window = self.noted(self.blank(len(new), self.window or 0), np.zeros(len(new), np.int64),
+        window = self.appended(self.blank(len(new), self.window or 0), np.zeros(len(new), np.int64),
                             state.ids[:, self.stride:])
         kept = (self.window or 0) - self.stride
-        window = self.noted(window, np.full(len(new), kept), new)
+        window = self.appended(window, np.full(len(new), kept), new)
         return self._begun(window[:, :kept + 1])

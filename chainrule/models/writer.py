@@ -21,7 +21,7 @@ from chainrule.parts.state import mapped
 KEPT = 4  # recorded steps, for other numbers of rows or other ways to choose
 ROUND = 64  # lengths of caches, so that steps serve texts of similar length
 FEW = 4096  # first tokens of all rows together: reading more takes longer than starting its kernels
-CALM = 16  # tokens that the same number of rows has gone on for, before single steps are recorded for it
+STEADY = 16  # tokens that the same number of rows has gone on for, before single steps are recorded for it
 
 
 class GraphWriter(NeuralLanguageModel):
@@ -38,7 +38,7 @@ class GraphWriter(NeuralLanguageModel):
         self._read: deque[tuple[int, int]] = deque(maxlen=64)  # rows and lengths of windows that were begun lately
         self._single: SingleSteps | None = None
         self._newest: Callable[[], StackState | None] = lambda: None  # the state that lies in the single steps
-        self._rows = self._calm = 0
+        self._rows = self._steady = 0
 
     def to_write(self) -> GraphWriter:
         return self
@@ -105,10 +105,10 @@ class GraphWriter(NeuralLanguageModel):
     def _steps_for(self, before: StackState, ids: Tensor) -> SingleSteps | None:
         """Single steps for these rows: once they have been as many for a while, and nobody else's state is in them."""
         rows, length = ids.shape
-        self._calm = self._calm + 1 if (rows, length) == (self._rows, 1) else 0
+        self._steady = self._steady + 1 if (rows, length) == (self._rows, 1) else 0
         self._rows = rows
         newest = self._newest()
-        if length > 1 or self._calm < CALM or (newest is not None and newest is not before):
+        if length > 1 or self._steady < STEADY or (newest is not None and newest is not before):
             return None
         if self._single is None or self._single.rows != rows:
             self._single = None  # its memory is free before more is taken

@@ -45,7 +45,7 @@ def engine_writer(shape: Shape, weights: Mapping[str, np.ndarray], start: int) -
     return EngineLanguageModel(twin, start)
 
 
-def gpu_in_sight() -> bool:
+def gpu_may_be_present() -> bool:
     """Whether there may be a GPU, without asking torch."""
     hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
     return not hidden and any(Path(each).exists() for each in DRIVERS)

@@ -79,10 +79,10 @@ def apply_overrides(data: dict[str, Any], schema: type[BaseModel], overrides: Se
     for each in sorted(known, key=lambda one: len(one.path) - (one.path[-1] == "name")):  # a part before its options
         problem = _put(data, schema, each)
         problems += [problem] if problem else []
-    return problems + _rivals(schema, known, data)
+    return problems + _conflicts(schema, known, data)
 
 
-def _rivals(schema: type[BaseModel], overrides: Sequence[Override], data: dict[str, Any]) -> list[Problem]:
+def _conflicts(schema: type[BaseModel], overrides: Sequence[Override], data: dict[str, Any]) -> list[Problem]:
     """A problem for each group of which exactly one option is given, and here several are."""
     groups: dict[Path, dict[Path, None]] = {}
     for each in overrides:

@@ -25,10 +25,10 @@ SPACE = "chainrule_plugins"
 
 
 @dataclass(frozen=True)
-class Shelf:
+class PartFolder:
     """A folder with parts of one kind, and the package that its files are imported as."""
 
-    folder: Path
+    path: Path
     package: str
 
 
@@ -52,20 +52,20 @@ def folders() -> list[Path]:
     return [Path(each).absolute() for each in named]
 
 
-def shelves(kind: str) -> Iterator[Shelf]:
+def part_folders(kind: str) -> Iterator[PartFolder]:
     """Where plug-ins keep parts of a kind."""
     last = kind.rpartition("/")[2]
     own = {kind} | ({last} if PREFERRED.get(last, kind) == kind else set())
     for root in folders():
         for name in sorted(own):
             if (root / name).is_dir():
-                yield Shelf(root / name, _package(root, name))
+                yield PartFolder(root / name, _package(root, name))
     for package, whole in _installed():
         for name in [""] if whole == kind else sorted(own) if not whole else []:
             spec = find_spec(package)
             for place in (spec.submodule_search_locations or ()) if spec else ():
                 if (folder := Path(place) / name).is_dir():
-                    yield Shelf(folder, ".".join([package, *filter(None, name.split("/"))]))
+                    yield PartFolder(folder, ".".join([package, *filter(None, name.split("/"))]))
 
 
 def _package(root: Path, name: str) -> str:

@@ -33,7 +33,7 @@ def part(cls: Part) -> Part:
 
 def names(kind: str) -> list[str]:
     """The parts of a kind, e.g. `names("counting/smoothing")`. Reads the folder, imports nothing."""
-    return sorted({path.stem for shelf in _shelves(kind) for path in shelf.folder.glob("[!_]*.py")})
+    return sorted({path.stem for folder in _part_folders(kind) for path in folder.path.glob("[!_]*.py")})
 
 
 def kinds() -> list[str]:
@@ -54,7 +54,7 @@ def summary(kind: str, name: str) -> str:
 
 def find(kind: str, name: str) -> Callable[..., Any]:
     """The part itself: imports the one file that has its name."""
-    module: Any = importlib.import_module(f"{_shelf(kind, name).package}.{name}")
+    module: Any = importlib.import_module(f"{_part_folder(kind, name).package}.{name}")
     marked = [value for value in vars(module).values()
               if getattr(value, "__is_part__", False) and value.__module__ == module.__name__]
     if len(marked) != 1:
@@ -149,33 +149,33 @@ def described(hint: Any) -> str:
     return hint.__name__ if isinstance(hint, type) and not get_args(hint) else str(hint).replace("typing.", "")
 
 
-def shelves(kind: str) -> list[plugins.Shelf]:
+def part_folders(kind: str) -> list[plugins.PartFolder]:
     """The folders that hold a kind: the package's own, and those of plug-ins."""
-    own = plugins.Shelf(ROOT / kind, f"{PACKAGE}.{kind.replace('/', '.')}")
-    return [own, *plugins.shelves(kind)] if (own.folder / "__init__.py").exists() else []
+    own = plugins.PartFolder(ROOT / kind, f"{PACKAGE}.{kind.replace('/', '.')}")
+    return [own, *plugins.part_folders(kind)] if (own.path / "__init__.py").exists() else []
 
 
-def _shelves(kind: str) -> list[plugins.Shelf]:
+def _part_folders(kind: str) -> list[plugins.PartFolder]:
     """The same of one kind or several; a kind that nobody knows is an error."""
     found = []
     for each in kind.split("|"):
-        if not (here := shelves(each)):
+        if not (here := part_folders(each)):
             raise UsageError(f"no kind of part named {each!r}.{did_you_mean(each, kinds())}")
         found += here
     return found
 
 
-def _shelf(kind: str, name: str) -> plugins.Shelf:
+def _part_folder(kind: str, name: str) -> plugins.PartFolder:
     """Where a part's file lies; the package's own comes first."""
-    for shelf in _shelves(kind):
-        if isinstance(name, str) and name.isidentifier() and (shelf.folder / f"{name}.py").exists() and name[0] != "_":
-            return shelf
+    for folder in _part_folders(kind):
+        if isinstance(name, str) and name.isidentifier() and (folder.path / f"{name}.py").exists() and name[0] != "_":
+            return folder
     raise _unknown(kind, name)
 
 
 def _path(kind: str, name: str) -> Path:
     """The file of a part."""
-    return _shelf(kind, name).folder / f"{name}.py"
+    return _part_folder(kind, name).path / f"{name}.py"
 
 
 def kind_of(kind: str, name: str) -> str:

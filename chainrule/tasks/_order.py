@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 
-def chance(seed: int, number: int) -> np.random.Generator:
+def generator(seed: int, number: int) -> np.random.Generator:
     """A generator of its own for each number (Salmon et al. 2011: counter-based, keyed by seed and number)."""
     return np.random.Generator(np.random.Philox(key=np.array([seed, number], np.uint64)))
 
@@ -32,7 +32,7 @@ class Windows:
         return True
 
     def _shuffled(self, epoch: int) -> np.ndarray:
-        draw = chance(self.seed, epoch)
+        draw = generator(self.seed, epoch)
         phase = draw.integers(0, self.tokens - self.windows * self.context + 1)
         return phase + self.context * draw.permutation(self.windows)
 
@@ -52,7 +52,7 @@ class Contiguous:
 
     def _drawn(self, epoch: int) -> int:
         """Where the columns of an epoch begin."""
-        return int(chance(self.seed, epoch).integers(0, self.length - self.steps_per_epoch * self.context + 1))
+        return int(generator(self.seed, epoch).integers(0, self.length - self.steps_per_epoch * self.context + 1))
 
     def is_fresh(self, step: int) -> bool:
         """An epoch begins: what was remembered belongs to other text."""

@@ -11,7 +11,7 @@ from chainrule.errors import OptionError
 from chainrule.protocols import Filler, Task, Tokenizer
 from chainrule.recipe.registry import part
 from chainrule.tasks._batch import IGNORED, Batch
-from chainrule.tasks._order import chance, once
+from chainrule.tasks._order import generator, once
 from chainrule.tasks._text import Say, TextBatches, TextRead, read_text, text_batches
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Hiding:
         self.usual = np.setdiff1d(np.arange(tokenizer.vocabulary_size), self.marks)
 
     def __call__(self, ids: np.ndarray, starts: np.ndarray, length: int, number: int, *, fresh: bool) -> Batch:
-        draw = chance(self.seed ^ STREAM, number % 2**64)
+        draw = generator(self.seed ^ STREAM, number % 2**64)
         whole = ids[starts[:, None] + np.arange(length)].astype(np.int64)
         able = ~np.isin(whole, self.marks)
         able = able if able.any() else np.ones_like(able)

@@ -45,7 +45,7 @@ class Fold:
 
 
 @dataclass(frozen=True)
-class Turn:
+class EveryNth:
     """Every n-th passage, from the i-th."""
 
     i: int
@@ -111,7 +111,7 @@ def part(corpus: Corpus, i: int, n: int, unit: str) -> Selection:
     """The i-th of n parts of a corpus, i from 1; no unit (`line` or `document`) is cut, so counts add up exactly."""
     if not 1 <= i <= n:
         raise OptionError("part", f"{i}/{n}", f"1/{max(n, 1)} to {max(n, 1)}/{max(n, 1)}")
-    return Selection(corpus, Turn(i, n), WHOLE if unit == "document" else passage_bytes(corpus))
+    return Selection(corpus, EveryNth(i, n), WHOLE if unit == "document" else passage_bytes(corpus))
 
 
 def passage_bytes(corpus: Corpus) -> int:

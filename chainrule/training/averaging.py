@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 
-def followed(decay: float, step: int) -> float:
+def decay_at(decay: float, step: int) -> float:
     """d = min(decay, (1 + step) / (10 + step)), so that the beginning is soon forgotten."""
     return min(decay, (1 + step) / (10 + step))
 
@@ -34,7 +34,7 @@ class Average:
         now = self.weights(self.model)
         with torch.no_grad():
             torch._foreach_lerp_(list(self.tensors.values()), [now[name] for name in self.tensors],
-                                 1 - followed(self.decay, step))
+                                 1 - decay_at(self.decay, step))
 
     @contextmanager
     def used(self) -> Iterator[None]:
@@ -62,7 +62,7 @@ class ArrayAverage:
         self.arrays = [np.array(each.value) for each in parameters]
 
     def update(self, step: int) -> None:
-        share = 1 - followed(self.decay, step)
+        share = 1 - decay_at(self.decay, step)
         for array, parameter in zip(self.arrays, self.parameters, strict=True):
             array += share * (parameter.value - array)
 

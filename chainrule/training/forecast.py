@@ -23,11 +23,11 @@ def forecast(learner: Learner, state: TrainingState, clock: BudgetClock) -> str:
     tokens = steps * data.tokens_per_step
     duration = left * clock.seconds if clock.seconds is not None else steps * seconds
     return (f"{learner.size:,} parameters; {steps:,} step{'s' * (steps != 1)} of {data.tokens_per_step:,} tokens, "
-            f"{tokens:,} in all ({tokens / data.tokens:.1f} times the text); about {spoken(duration)} and "
+            f"{tokens:,} in all ({tokens / data.tokens:.1f} times the text); about {readable_seconds(duration)} and "
             f"{max(1, learner.memory(state).total / 2**20):,.0f} MiB of memory on the {learner.place}.")
 
 
-def spoken(seconds: float) -> str:
+def readable_seconds(seconds: float) -> str:
     """`1 s`, `40 s`, `3 min`, `2.5 h`."""
     if seconds < 100:
         return f"{max(1, seconds):.0f} s"

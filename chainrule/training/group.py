@@ -26,7 +26,7 @@ class Group:
         """Where this process' rows of a batch begin and end."""
         return rows * self.rank // self.size, rows * (self.rank + 1) // self.size
 
-    def agree(self, value: float) -> float:
+    def maximum(self, value: float) -> float:
         """The largest of what the processes say: whether anyone lacks memory, or was told to stop."""
         if self.size == 1:
             return value
@@ -37,7 +37,7 @@ class Group:
         distributed.all_reduce(said, distributed.ReduceOp.MAX)
         return said.item()
 
-    def told(self, value: Any) -> Any:
+    def broadcast(self, value: Any) -> Any:
         """What the leader says, such as how much of the budget is left: plain values."""
         if self.size == 1:
             return value
@@ -59,7 +59,7 @@ class Group:
 
     def wait(self) -> None:
         """Until every process has come this far."""
-        self.agree(0)
+        self.maximum(0)
 
     def sum_(self, tensors: Sequence[Any]) -> None:
         """Adds up tensors of all processes, in place: gradients and losses."""
@@ -76,7 +76,7 @@ class Group:
                 each.copy_(summed.view_as(each))
 
 
-def told_group() -> Group:
+def group_from_environment() -> Group:
     """The group that `torchrun` told this process of, by its environment; alone where it did not."""
     size = int(os.environ.get("WORLD_SIZE", "1"))
     return Group() if size == 1 or "RANK" not in os.environ else Group(int(os.environ["RANK"]), size)
@@ -84,7 +84,7 @@ def told_group() -> Group:
 
 def joined_group() -> Group:
     """The same, when all its processes have met."""
-    if told_group().size == 1:
+    if group_from_environment().size == 1:
         return Group()
     import torch
     from torch import distributed

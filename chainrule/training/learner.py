@@ -76,10 +76,10 @@ class Learner(ABC):
                 if not self.recovers(error):
                     raise
                 lacking = self.lacks_memory(error)
-            if not self.group.agree(lacking is not None):
+            if not self.group.maximum(lacking is not None):
                 break
             self.free()  # after the except block, which holds on to all its tensors
-            if self.group.agree(bool(lacking)):
+            if self.group.maximum(bool(lacking)):
                 self.smaller_micro_batches(state, len(batch))
         outcome = self.clipped(loss, batch.count)
         state.step, state.tokens, state.norm = state.step + 1, state.tokens + batch.targets.size, outcome.norm

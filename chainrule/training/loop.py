@@ -23,7 +23,7 @@ from chainrule.training.workspace import METRICS, Workspace, differences
 
 STATE, CLOCK = "state.json", "clock.json"
 EVALUATIONS = 10  # in a budget, where the plan does not say how often
-NOISE = 0.15  # the share of a budget before which nobody wants to read what the model writes
+FIRST_SAMPLE = 0.15  # the share of a budget before which nobody wants to read what the model writes
 SHOWN = 80  # characters of a sample; metrics.jsonl has all of it
 
 
@@ -59,7 +59,7 @@ def fit(learner: Learner, workspace: Workspace, callbacks: Callbacks) -> Fitted:
         if group.leads:
             stack.enter_context(workspace)
         stack.enter_context(learner.isolated_rng())
-        newest = group.told(workspace.newest() if group.leads else None)
+        newest = group.broadcast(workspace.newest() if group.leads else None)
         state, before = TrainingState(plan.accumulation), Elapsed()
         if newest is not None:
             state, before = _resumed(newest, learner, say)
@@ -72,34 +72,34 @@ def fit(learner: Learner, workspace: Workspace, callbacks: Callbacks) -> Fitted:
             learner.fit_in_memory(state)
             if group.leads:
                 say(forecast(learner, state, clock))
-            state.accumulation = int(group.agree(state.accumulation))
+            state.accumulation = int(group.maximum(state.accumulation))
         saved = time.monotonic()
 
         clock.run()
-        while group.told(not clock.spent(state) and not state.out_of_patience(plan.patience)):
-            progress = group.told(clock.middle(state))
+        while group.broadcast(not clock.spent(state) and not state.out_of_patience(plan.patience)):
+            progress = group.broadcast(clock.middle(state))
             with clock.a_step():
                 outcome = learner.step(state, progress)
-            if ended := group.told(clock.spent(state)):
+            if ended := group.broadcast(clock.spent(state)):
                 clock.halt()
             log.progress(_facts(state, clock, outcome.loss, learner))
             if state.step % plan.log_every == 0 or ended:
                 _log(log, state, learner, clock)
-            due = group.told(ended or _is_due(plan, state, clock))
+            due = group.broadcast(ended or _is_due(plan, state, clock))
             if due:
                 _evaluate(learner, state, log, clock, say)
-            stopped = int(group.agree(stop.number or 0))
-            if due or stopped or group.told(time.monotonic() - saved >= plan.save_every):
+            stopped = int(group.maximum(stop.number or 0))
+            if due or stopped or group.broadcast(time.monotonic() - saved >= plan.save_every):
                 saved = _save(workspace, learner, state, log, clock)
             if stopped:
-                say(_farewell(plan, state))
-                stop.obey(stopped)
+                say(_stop_message(plan, state))
+                stop.raise_signal(stopped)
 
         clock.halt()
         if state.last.get("step") != state.step:  # the last second passed between two steps
             _evaluate(learner, state, log, clock, say)
             _save(workspace, learner, state, log, clock)
-            stop.obey(int(group.agree(stop.number or 0)))
+            stop.raise_signal(int(group.maximum(stop.number or 0)))
         return _finished(workspace, learner, state, clock)
 
 
@@ -114,9 +114,9 @@ def _is_due(plan: Plan, state: TrainingState, clock: BudgetClock) -> bool:
 
 def _evaluate(learner: Learner, state: TrainingState, log: MetricsLog, clock: BudgetClock, say: Say) -> None:
     """Measures the weights for use on the validation text, and lets them write."""
-    before, writes, group = clock.evaluating, clock.progress(state.step) >= NOISE, learner.group
+    before, writes, group = clock.evaluating, clock.progress(state.step) >= FIRST_SAMPLE, learner.group
     with clock.an_evaluation():
-        found, samples = group.told(learner.evaluate(learner.micro_batch_rows(state), writes=writes)
+        found, samples = group.broadcast(learner.evaluate(learner.micro_batch_rows(state), writes=writes)
                                     if group.leads else None)
     if found:
         found = {**found, **learner.data.measured_in_validation(found["loss"])}
@@ -175,7 +175,7 @@ def _resumed(newest: Path, learner: Learner, say: Say) -> tuple[TrainingState, E
     return state, before
 
 
-def _farewell(plan: Plan, state: TrainingState) -> str:
+def _stop_message(plan: Plan, state: TrainingState) -> str:
     if plan.keep:
         return f"stopped after step {state.step:,}; the same command continues from there."
     return f"stopped after step {state.step:,}; nothing was kept, since training.keep = 0."

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from chainrule.errors import OptionError
-from chainrule.models.engine_stack import EngineStack, exported, trained_otherwise
+from chainrule.models.engine_stack import EngineStack, exported, training_differences
 from chainrule.models.shape import Shape
 from chainrule.models.stack import Stack
 from chainrule.training import weights
@@ -19,7 +19,7 @@ def new_network(shape: Shape, vocabulary: int, plan: Plan) -> Stack:
         torch.default_generator.manual_seed(plan.seed)  # `torch.manual_seed` would seed every GPU too
         network = Stack(shape, vocabulary)
     if plan.initial == "engine":
-        starts = [each for each in trained_otherwise(shape) if "dropout" not in each]
+        starts = [each for each in training_differences(shape) if "dropout" not in each]
         if starts:
             raise OptionError("training.initial", "engine", f"'torch' with {starts[0]}", "The engine starts otherwise.")
         drawn = EngineStack(shape, vocabulary, np.random.default_rng(plan.seed))

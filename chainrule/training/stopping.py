@@ -23,15 +23,15 @@ class Stop:
             heard = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]  # nohup stays so
             self._old = {number: signal.signal(number, self._asked) for number in heard}
 
-    def deaf(self) -> None:
+    def restore(self) -> None:
         """Signals mean again what they meant before."""
         for number, handler in self._old.items():
             signal.signal(number, handler)
         self._old = {}
 
-    def obey(self, number: int) -> None:
+    def raise_signal(self, number: int) -> None:
         """Ends as the signal would have; 0 is none."""
-        self.deaf()
+        self.restore()
         if number == signal.SIGINT:
             raise KeyboardInterrupt
         if number:
@@ -39,7 +39,7 @@ class Stop:
 
     def _asked(self, number: int, frame: Any) -> None:
         self.number = number
-        self.deaf()  # a second signal acts at once
+        self.restore()  # a second signal acts at once
 
 
 @contextmanager
@@ -50,4 +50,4 @@ def stopping() -> Iterator[Stop]:
     try:
         yield stop
     finally:
-        stop.deaf()
+        stop.restore()

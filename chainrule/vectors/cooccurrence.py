@@ -15,7 +15,7 @@ import numpy as np
 
 from chainrule.counting.scratch import Scratch
 from chainrule.threads import frozen
-from chainrule.vectors.room import EVENT, PAIR, PROGRAM, let_go
+from chainrule.vectors.memory_limit import EVENT, PAIR, PROGRAM, drop_pages
 from chainrule.vectors.text import UNIT_ENDS, Text
 
 ONE = 1 << 30  # weights are whole multiples of 1/ONE: sums are then the same in whatever order they are taken
@@ -101,7 +101,7 @@ def _counted(text: Text, units: np.ndarray, events: np.ndarray, scratch: Scratch
                            used, recent, held)
         position += read
         if scratch.limit is not None:
-            let_go(text.ids)
+            drop_pages(text.ids)
         if used + 2 * reach > len(events):
             yield _added_up(events[:used], units, shift, size, scratch)
             used = 0

@@ -10,7 +10,7 @@ import numpy as np
 
 from chainrule.errors import UsageError
 from chainrule.vectors import search
-from chainrule.vectors.asking import Asked, Index, Subwords, Weighted, pointing, several, unknown
+from chainrule.vectors.queries import Asked, Index, Subwords, Weighted, pointing, several, unknown
 
 log = logging.getLogger("chainrule")
 

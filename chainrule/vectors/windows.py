@@ -17,8 +17,8 @@ import numpy as np
 from chainrule.errors import OptionError
 from chainrule.vectors.huffman import Tree, branches, huffman, no_tree, tree_of
 from chainrule.vectors.noise import keep_table, noise_table
-from chainrule.vectors.plan import Plan, Progress, fill_small_random, padded
 from chainrule.vectors.text import Text
+from chainrule.vectors.training_options import Progress, TrainingOptions, fill_small_random, padded
 
 CHUNK = 20_000  # ids between two looks at the step's size
 LOSSES = ("negative_sampling", "hierarchical_softmax", "softmax")
@@ -71,27 +71,27 @@ def own_rows(size: int) -> Bags:
     return Bags(np.zeros(0, np.int64), np.zeros(0, np.int32), size)
 
 
-def block_size(text: Text, plan: Plan, objective: Objective) -> int:
+def block_size(text: Text, options: TrainingOptions, objective: Objective) -> int:
     """So many centers that the changes of one row, added up over a block, stay a small step even for frequent words.
 
     In a block all rows are read before any is written. A row that has a share p of the words gets about
     α · negative · pairs · p · block of change at once; with a few dozen different words (a small graph) this would
     diverge for large blocks.
     """
-    kept = text.counts * (keep_table(text.counts, plan.sample) / 2.0**32)
+    kept = text.counts * (keep_table(text.counts, options.sample) / 2.0**32)
     share = max(float(kept.max() / kept.sum()), float(np.diff(noise_table(text.counts, objective.ns_exponent)[0],
                                                               prepend=0.0).max()))
-    pairs = 1 if objective.from_context else plan.window + 1
+    pairs = 1 if objective.from_context else options.window + 1
     most = min(BLOCK, FOR_TWO * objective.shared) if objective.loss == "negative_sampling" else BLOCK
-    return int(np.clip(FARTHEST / (plan.alpha * max(objective.negative, 1) * pairs * share), 1, most))
+    return int(np.clip(FARTHEST / (options.alpha * max(objective.negative, 1) * pairs * share), 1, most))
 
 
-def fresh(text: Text, plan: Plan, objective: Objective, bags: Bags) -> Tables:
+def fresh(text: Text, options: TrainingOptions, objective: Objective, bags: Bags) -> Tables:
     """Small random inputs, outputs of zero."""
     tree = branches(text.counts) if objective.loss == "hierarchical_softmax" else None
-    inputs = padded(bags.rows, plan.dimension)
-    fill_small_random(inputs, plan.dimension, plan.seed)
-    return Tables(inputs, padded(text.vocabulary_size - (tree is not None), plan.dimension), tree)
+    inputs = padded(bags.rows, options.dimension)
+    fill_small_random(inputs, options.dimension, options.seed)
+    return Tables(inputs, padded(text.vocabulary_size - (tree is not None), options.dimension), tree)
 
 
 def ways(text: Text, objective: Objective, tables: Tables) -> Tree:
@@ -101,53 +101,53 @@ def ways(text: Text, objective: Objective, tables: Tables) -> Tree:
     return huffman(text.counts) if tables.tree is None else tree_of(tables.tree)
 
 
-def check_kept(text: Text, plan: Plan) -> None:
+def check_kept(text: Text, options: TrainingOptions) -> None:
     """Where there are few different words all are frequent, and leaving frequent ones out leaves little."""
-    kept = float(text.counts @ (keep_table(text.counts, plan.sample) / 2.0**32))
-    if kept * plan.epochs < 1:
-        raise OptionError("training.sample", plan.sample, "more, or 0, which keeps all words",
+    kept = float(text.counts @ (keep_table(text.counts, options.sample) / 2.0**32))
+    if kept * options.epochs < 1:
+        raise OptionError("training.sample", options.sample, "more, or 0, which keeps all words",
                           f"With this one not one of the {text.tokens:,} words is left to learn from.")
     if kept < FEW * text.tokens:
-        log.warning(f"training.sample = {plan.sample:g} leaves about {kept:,.0f} of the {text.tokens:,} words in each "
-                    "epoch: few different words make up this text. training.sample=0 keeps all.")
+        log.warning(f"training.sample = {options.sample:g} leaves about {kept:,.0f} of the {text.tokens:,} words in "
+                    "each epoch, because this text has few different words. training.sample=0 keeps all.")
 
 
-def learn(text: Text, plan: Plan, objective: Objective, bags: Bags, tables: Tables) -> dict[str, Any]:
+def learn(text: Text, options: TrainingOptions, objective: Objective, bags: Bags, tables: Tables) -> dict[str, Any]:
     """Trains the tables in place; facts for the report. One thread and a seed give the same bytes again."""
-    check_kept(text, plan)
-    step = chunk_step(text, plan, objective, bags, tables)
+    check_kept(text, options)
+    step = chunk_step(text, options, objective, bags, tables)
     step(text.ids[:0], np.float32(0), np.uint64(1))  # compiles, or loads what was compiled before
-    progress, lock = Progress(plan, text.tokens * plan.epochs), Lock()
+    progress, lock = Progress(options, text.tokens * options.epochs), Lock()
 
     def work(piece: tuple[int, int, int]) -> None:
         low, high, number = piece
-        read = step(text.ids[low:high], np.float32(plan.alpha_at(progress.share)), seed_of(plan.seed, number))
+        read = step(text.ids[low:high], np.float32(options.alpha_at(progress.share)), seed_of(options.seed, number))
         with lock:
             progress.add(read)
 
-    if plan.threads == 1:
-        for piece in _pieces(len(text.ids), plan.epochs):
+    if options.threads == 1:
+        for piece in _pieces(len(text.ids), options.epochs):
             work(piece)
     else:
-        with ThreadPoolExecutor(plan.threads) as pool:
-            for _ in pool.map(work, _pieces(len(text.ids), plan.epochs)):  # raises what a worker raised
+        with ThreadPoolExecutor(options.threads) as pool:
+            for _ in pool.map(work, _pieces(len(text.ids), options.epochs)):  # raises what a worker raised
                 pass
     return {"words_per_second": round(progress.words_per_second)}
 
 
-def chunk_step(text: Text, plan: Plan, objective: Objective, bags: Bags, tables: Tables) -> Any:
+def chunk_step(text: Text, options: TrainingOptions, objective: Objective, bags: Bags, tables: Tables) -> Any:
     """step(ids, alpha, seed) → words read: the kernel with all that stays the same."""
     from chainrule.kernels.vectors_blocks import logistic_table
     from chainrule.kernels.vectors_training import learn_chunk
 
-    keep, block = keep_table(text.counts, plan.sample), block_size(text, plan, objective)
+    keep, block = keep_table(text.counts, options.sample), block_size(text, options, objective)
     sums, guide = noise_table(text.counts, objective.ns_exponent)
     tree = ways(text, objective, tables)
     table, loss = logistic_table(), LOSSES.index(objective.loss)
 
     def step(ids: np.ndarray, alpha: np.float32, seed: np.uint64) -> int:
-        return learn_chunk(np.array(ids, np.int32), text.row_of, keep, plan.window, alpha, seed,
-                           objective.from_context, loss, tables.inputs, tables.outputs, plan.dimension, bags.starts,
+        return learn_chunk(np.array(ids, np.int32), text.row_of, keep, options.window, alpha, seed,
+                           objective.from_context, loss, tables.inputs, tables.outputs, options.dimension, bags.starts,
                            bags.members, sums, guide, objective.negative, objective.shared, block, tree.starts,
                            tree.nodes, tree.codes, table)
 

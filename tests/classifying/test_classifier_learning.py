@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from chainrule.classifying import plain
+from chainrule.classifying import reference
 from chainrule.classifying.features import Bags, Shape
 from chainrule.classifying.learning import LOSSES, fresh, learn
 from chainrule.classifying.targets import Targets
 from chainrule.classifying.vocabulary import learn_features
-from chainrule.vectors.plan import Plan
+from chainrule.vectors.training_options import TrainingOptions
 
 R, D, C = 7, 5, 3
 COUNTS = np.array([5, 2, 9])
@@ -28,10 +28,10 @@ def test_a_step_follows_the_gradient(loss, label):
     inputs, outputs, tree = toy(loss)
 
     def value(inputs, outputs):
-        return plain.loss_of(plain.hidden_of(inputs, ROWS, WEIGHTS, SIZE), outputs, label, loss, tree)
+        return reference.loss_of(reference.hidden_of(inputs, ROWS, WEIGHTS, SIZE), outputs, label, loss, tree)
 
     stepped = inputs.copy(), outputs.copy()
-    plain.step(*stepped, (ROWS, WEIGHTS, SIZE), label, 1.0, loss, tree)
+    reference.step(*stepped, (ROWS, WEIGHTS, SIZE), label, 1.0, loss, tree)
     for which, table in enumerate((inputs, outputs)):
         slope = np.zeros_like(table)
         for place in np.ndindex(*table.shape):
@@ -48,7 +48,7 @@ def test_a_step_follows_the_gradient(loss, label):
 def test_probabilities_sum_to_one(loss):
     _, outputs, tree = toy(loss)
     hidden = np.random.default_rng(1).normal(size=(11, D)) * 5
-    np.testing.assert_allclose(np.exp(plain.log_chances(hidden, outputs, loss, tree)).sum(-1), 1, atol=1e-12)
+    np.testing.assert_allclose(np.exp(reference.log_chances(hidden, outputs, loss, tree)).sum(-1), 1, atol=1e-12)
 
 
 def test_the_trees_probabilities_are_products_along_the_way():
@@ -59,7 +59,7 @@ def test_the_trees_probabilities_are_products_along_the_way():
         signs = [1 - 2 * int(tree.codes[n]) for n in way]
         expected = np.prod([1 / (1 + np.exp(-sign * outputs[tree.nodes[n]] @ hidden))
                             for sign, n in zip(signs, way, strict=True)])
-        found = plain.log_chances(hidden, outputs, "hierarchical_softmax", tree)[label]
+        found = reference.log_chances(hidden, outputs, "hierarchical_softmax", tree)[label]
         assert np.exp(found) == pytest.approx(expected)
 
 
@@ -70,25 +70,25 @@ def test_the_kernel_learns_as_plain_steps_do(loss):
     features, bags, _ = learn_features(texts, Shape(2, bucket=50), min_count=1, size=None)
     labels = rng.integers(C, size=len(texts)).astype(np.int32)
     targets = Targets(np.arange(len(texts) + 1), labels, np.bincount(labels, minlength=C))
-    plan = Plan(dimension=D, epochs=3, alpha=0.5, threads=1, seed=3)
-    inputs, outputs = fresh(features.rows, C - (loss == "hierarchical_softmax"), plan)
+    options = TrainingOptions(dimension=D, epochs=3, alpha=0.5, threads=1, seed=3)
+    inputs, outputs = fresh(features.rows, C - (loss == "hierarchical_softmax"), options)
     assert np.abs(inputs).max() <= 1 / D and not inputs[:, D:].any() and inputs[:, :D].std() > 0.5 / D
     slow = inputs.astype(float), outputs.astype(float)
-    learn(bags, targets, plan, loss, inputs, outputs)
-    _slowly(*slow, bags, targets, plan, loss)
+    learn(bags, targets, options, loss, inputs, outputs)
+    _slowly(*slow, bags, targets, options, loss)
     np.testing.assert_allclose(inputs, slow[0], atol=2e-5)
     np.testing.assert_allclose(outputs, slow[1], atol=2e-5)
     assert np.abs(outputs).max() > 0.1
 
 
-def _slowly(inputs, outputs, bags: Bags, targets, plan, loss):
-    total, done = bags.sizes.sum() * plan.epochs, 0.0
-    for _ in range(plan.epochs):
-        for text in np.random.default_rng(plan.seed).permutation(len(bags)):
+def _slowly(inputs, outputs, bags: Bags, targets, options, loss):
+    total, done = bags.sizes.sum() * options.epochs, 0.0
+    for _ in range(options.epochs):
+        for text in np.random.default_rng(options.seed).permutation(len(bags)):
             own = slice(bags.starts[text], bags.starts[text + 1])
-            alpha = plan.alpha * (1 - done / total)
+            alpha = options.alpha * (1 - done / total)
             bag = bags.members[own], bags.weights[own].astype(float), bags.sizes[text]
-            plain.step(inputs, outputs, bag, targets.labels[text], alpha, loss, targets.tree(loss))
+            reference.step(inputs, outputs, bag, targets.labels[text], alpha, loss, targets.tree(loss))
             done += bags.sizes[text]
 
 
@@ -96,10 +96,10 @@ def test_one_of_several_labels_is_drawn_at_random():
     """A text with two labels is taught both, each about half of the time."""
     _, bags, _ = learn_features([b"a"] * 400, Shape(), min_count=1, size=None)
     targets = Targets(np.arange(0, 801, 2), np.tile(np.array([0, 1], np.int32), 400), np.array([400, 400, 1]))
-    plan = Plan(dimension=D, epochs=5, alpha=0.5, threads=1)
-    inputs, outputs = fresh(2, C, plan)
-    learn(bags, targets, plan, "softmax", inputs, outputs)
-    chances = np.exp(plain.log_chances(inputs.mean(0), outputs, "softmax", targets.tree("softmax")))
+    options = TrainingOptions(dimension=D, epochs=5, alpha=0.5, threads=1)
+    inputs, outputs = fresh(2, C, options)
+    learn(bags, targets, options, "softmax", inputs, outputs)
+    chances = np.exp(reference.log_chances(inputs.mean(0), outputs, "softmax", targets.tree("softmax")))
     assert chances[2] < 0.05 and abs(chances[0] - chances[1]) < 0.2
 
 
@@ -123,10 +123,11 @@ def test_the_step_falls_with_what_all_threads_have_read():
 def test_one_of_two_labels_drawn_as_noise_is_one_versus_all():
     texts, labels = [b"a b", b"b c", b"a", b"c c"] * 5, np.tile(np.array([0, 1, 0, 1], np.int32), 5)
     features, bags, _ = learn_features(texts, Shape(), min_count=1, size=None)
-    targets, plan, found = Targets(np.arange(21), labels, np.array([10, 10])), Plan(dimension=D, alpha=0.5), []
+    targets, found = Targets(np.arange(21), labels, np.array([10, 10])), []
+    options = TrainingOptions(dimension=D, alpha=0.5)
     for loss in ("one_vs_all", "negative_sampling"):
-        tables = fresh(features.rows, 2, plan)
-        learn(bags, targets, plan, loss, *tables, negative=1)
+        tables = fresh(features.rows, 2, options)
+        learn(bags, targets, options, loss, *tables, negative=1)
         found.append(tables)
     for one, other in zip(*found, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6)

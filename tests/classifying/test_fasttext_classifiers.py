@@ -76,9 +76,9 @@ def test_broken_files_are_one_clear_line(fruit, tmp_path):
 def test_a_name_that_says_another_kind_of_file_is_refused(kinds_folder, tmp_path):
     chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "run", overrides=["model.dimension=8"])
     chainrule.quantize(tmp_path / "run", tmp_path / "small")
-    with pytest.raises(UsageError, match="the classifier is quantized, and fastText's name for that is .ftz"):
+    with pytest.raises(UsageError, match="the classifier is quantized; fastText expects a name that ends in .ftz"):
         chainrule.export(tmp_path / "small", "fasttext", tmp_path / "small.bin")
-    with pytest.raises(UsageError, match=".ftz are quantized, and this classifier is not. Try chainrule quantize"):
+    with pytest.raises(UsageError, match=".ftz files are quantized, and this classifier is not. Try chainrule quant"):
         chainrule.export(tmp_path / "run", "fasttext", tmp_path / "run.ftz.gz")
     with pytest.raises(UsageError, match="holds a text classifier; export --to word2vec needs word vectors"):
         chainrule.export(tmp_path / "run", "word2vec", tmp_path / "run.vec")

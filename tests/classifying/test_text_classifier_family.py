@@ -13,7 +13,7 @@ from chainrule.classifying.learning import fresh, learn
 from chainrule.classifying.targets import Targets
 from chainrule.classifying.vocabulary import learn_features
 from chainrule.errors import DataError, OptionError, UsageError
-from chainrule.vectors.plan import Plan
+from chainrule.vectors.training_options import TrainingOptions
 
 QUICK = ["model.dimension=10", "training.lr=1.0", "training.threads=1"]
 LOSSES = ["softmax", "hierarchical_softmax", "one_vs_all", "negative_sampling"]
@@ -194,7 +194,7 @@ def test_labels_below_a_threshold_are_left_out(trained):
 
 def test_a_step_that_is_too_large_is_one_clear_line(kinds_folder, tmp_path):
     for loss in LOSSES[:2]:
-        with pytest.raises(OptionError, match=r"training.lr = 1e\+30, expected a smaller step.*Try training.lr=1e\+29"):
+        with pytest.raises(OptionError, match=r"training.lr = 1e\+30, expected a smaller learning rate.*lr=1e\+29"):
             chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "run",
                             overrides=["training.lr=1e30", f"model.loss={loss}", "training.threads=1"])
     assert not (tmp_path / "run").exists()
@@ -225,9 +225,9 @@ def test_ctrl_c_ends_all_threads(threads):
             pressed.append(True)
             os.kill(os.getpid(), signal.SIGINT)
 
-    plan = Plan(dimension=8, epochs=100_000_000, threads=threads, show=show)
+    options = TrainingOptions(dimension=8, epochs=100_000_000, threads=threads, show=show)
     with pytest.raises(KeyboardInterrupt):
-        learn(bags, targets, plan, "softmax", *fresh(4, 2, plan))
+        learn(bags, targets, options, "softmax", *fresh(4, 2, options))
     assert pressed
 
 

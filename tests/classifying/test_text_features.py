@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from chainrule.classifying.features import Features, Shape
-from chainrule.classifying.plain import ngram_buckets, word_hashes, words_of
+from chainrule.classifying.reference import ngram_buckets, word_hashes, words_of
 from chainrule.classifying.vocabulary import learn_features
 
 TEXTS = [b"the cat sat on the mat", "naïve 日本語 the où".encode(), b"", b"a\tb\x00c  a", b"the </s> <unk> end", b"mat"]

@@ -62,7 +62,7 @@ def test_the_command_in_the_report_runs_it_again(shown, folder):
     import shlex
 
     done = ran(*shlex.split(report["command"])[2:], folder=folder)
-    assert done.returncode == 0 and done.stderr.count("done before") == 2
+    assert done.returncode == 0 and done.stderr.count("already finished") == 2
 
 
 def test_the_page_is_written_or_a_line_says_why(shown, folder):

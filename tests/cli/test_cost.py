@@ -73,7 +73,7 @@ def test_tokens_take_the_place_of_the_budget(data):
 
 def test_epochs_of_no_text_are_left_open_and_a_guessed_vocabulary_is_said(cost):
     done = cost("lstm-medium", "model.width=16")
-    assert "say how many with --tokens" in done.stdout
+    assert "set them with --tokens" in done.stdout
     assert done.stderr.endswith("how many words there are; 10,000 are assumed. Set --vocabulary.\n")
 
 

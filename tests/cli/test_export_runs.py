@@ -71,7 +71,8 @@ def test_a_run_of_the_engine_goes_to_torch_and_back(recipe, folder, export):
 def test_a_run_of_torch_goes_to_the_engine(recipe, folder, export):
     name = trained(folder, recipe)
     said = export(name, "--to", "engine", f"{name}-engine")
-    assert "training.optimizer=muon: trained anew it would go another way. The model is the same." in said.err
+    assert ("training.optimizer=muon: training it again would give different results. The exported model is the same."
+            in said.err)
     np.testing.assert_allclose(log_probs(folder, f"{name}-engine"), log_probs(folder, name), atol=1e-5)
 
 

@@ -102,7 +102,7 @@ def test_the_end_says_in_words_what_came_of_it(folder, capsys):
     assert shown["memory"].endswith("iB at most") and "skipped" not in shown
     _, said, _ = called(capsys, *training(folder, "lstm", "nothing", "training.budget.steps=3", "split.valid=0"))
     shown = {line[:15].strip(): line[15:].strip() for line in said.splitlines()}
-    assert shown["validation"] == "none: nothing was kept aside (--valid SPEC, or split.valid=0.1)"
+    assert shown["validation"] == "none: there was no validation text (--valid SPEC, or split.valid=0.1)"
     assert "nats per token" in shown["training loss"] and shown["kept"] == "the model of step 3, the last"
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from chainrule.engine import Tensor, graph
-from chainrule.engine.classics import neuron, product
+from chainrule.engine.graph_examples import neuron, product
 from chainrule.recipe.registry import find, names
 
 

@@ -62,11 +62,11 @@ def test_after_an_end_by_a_signal_the_same_command_goes_on(number, corpus, neura
     process.send_signal(number)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == (130 if number == signal.SIGINT else -9), errors
-    assert number == signal.SIGKILL or "stopped; the same command goes on from here." in errors
+    assert number == signal.SIGKILL or "stopped; the same command continues from here." in errors
     assert number == signal.SIGKILL or not trial(out)  # Ctrl-C waits for the training to save itself
     assert not (out / "report.json").exists() and "Traceback" not in errors
     report, said = finished(out, corpus, "ngram", neural)
-    assert "[1/2] ngram: done before." in said
+    assert "[1/2] ngram: already finished." in said
     assert [row["status"] for row in report["rows"] if row["kind"] == "model"] == ["ok", "ok"]
     assert (out / "runs" / "ngram" / "model.safetensors").stat().st_mtime_ns == counted
     resumed = "resuming at step" in (out / "trials" / "small.log").read_text()
@@ -85,7 +85,7 @@ def test_a_training_that_is_killed_is_one_row(corpus, neural, tmp_path):
     output, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     rows = {row["name"]: row for row in json.loads(output)["rows"]}
-    assert rows["small"]["status"] == "failed" and "killed (signal 9): most often" in rows["small"]["why"]
+    assert rows["small"]["status"] == "failed" and "killed (signal 9), usually because" in rows["small"]["why"]
     assert rows["ngram"]["status"] == "ok" and json.loads(output)["best"] == "ngram"
 
 

@@ -1,4 +1,4 @@
-"""Text that is in both parts is found, and told."""
+"""Text that is in both parts is found and reported."""
 
 from chainrule.experiments.duplicates import duplicates, sentence
 from chainrule.text.corpora import open_corpus

@@ -62,4 +62,4 @@ def test_of_few_documents_blocks_are_drawn_that_cover_the_text(sizes):
     assert drawn.kind == "blocks" and int(drawn.bytes.sum()) == sum(sizes)
     assert (np.diff(drawn.places) >= drawn.bytes).all() and drawn.places[-1] == sum(sizes) + len(sizes)
     assert f"of {sum(sizes):,} bytes: intervals come from {len(drawn.bytes)} block" in drawn.note
-    assert ("says little" in drawn.note) == (len(drawn.bytes) < 20)
+    assert ("So little text" in drawn.note) == (len(drawn.bytes) < 20)

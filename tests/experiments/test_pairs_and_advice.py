@@ -1,4 +1,4 @@
-"""Which differences are more than chance, and advice that says no more than that."""
+"""Which differences are significant, and advice that claims no more than that."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from chainrule.experiments.advice import advice
 from chainrule.experiments.losses import Losses, units
 from chainrule.experiments.pairs import put_intervals
-from chainrule.experiments.standings import Standing, by_heart, empty_row
+from chainrule.experiments.standings import Standing, empty_row, overfitted
 
 DRAWN = units([b"x" * 50] * 40)
 
@@ -47,28 +47,28 @@ def test_of_a_single_block_nothing_is_said():
                       "p_value": 1.0, "p_holm": 1.0, "significant": False}]
 
 
-def test_advice_names_what_cannot_be_told_apart(three):
+def test_advice_names_models_without_a_significant_difference(three):
     rows = [each.row for each in three]
     pairs = put_intervals(three, DRAWN)
     said = advice(rows, pairs)
-    assert "a has the lowest number" in said[0] and "no difference between it and b can be told" in said[0]
+    assert "a has the lowest number" in said[0] and "its difference to b is not significant" in said[0]
     assert said[1].startswith("If it is writing speed (900 tokens a second) and training time (1.0 s), take c, which "
                               "costs 0.4")
     assert "memory" not in said[1]  # all take the same
 
 
-def test_advice_is_sure_where_all_differences_are(three):
+def test_advice_recommends_a_model_that_is_significantly_better(three):
     pairs = put_intervals([three[0], three[2]], DRAWN)
     said = advice([three[0].row, three[2].row], pairs)
-    assert said[0].startswith("If quality matters most, take a:") and "more than chance" in said[0]
+    assert said[0].startswith("If quality matters most, take a:") and "significantly better" in said[0]
 
 
-def test_advice_is_not_sure_where_seeds_differ_as_much(three):
+def test_advice_does_not_trust_a_difference_as_small_as_between_seeds(three):
     pairs = put_intervals([three[0], three[2]], DRAWN)
     for each in (three[0], three[2]):
         each.row.update(spread=0.4, seeds=[{}, {}])
     assert pairs[0]["significant"]  # on this text, between these trained models
-    assert "no difference between it and c can be told" in advice([three[0].row, three[2].row], pairs)[0]
+    assert "its difference to c is not significant" in advice([three[0].row, three[2].row], pairs)[0]
 
 
 def test_advice_does_not_rank_what_was_hardly_trained(three):
@@ -76,7 +76,7 @@ def test_advice_does_not_rank_what_was_hardly_trained(three):
     for each, steps in zip(three, (None, 500, 7), strict=True):
         each.row["steps"] = steps
     said = advice([each.row for each in three], pairs)
-    assert said[1] == "A larger budget may change the order: c (7) made too few steps to learn much."
+    assert said[1] == "A larger budget may change the ranking: c (7) made too few steps to learn much."
     assert sum("budget" in sentence for sentence in said) == 1
 
 
@@ -86,19 +86,19 @@ def test_a_row_that_was_better_in_the_middle_says_so():
                   "last": {"step": 90, "bits_per_byte": last}}
         return Standing(empty_row("lstm", "model", "neural"), ({"report": report},))
 
-    assert by_heart(trained(2.0, 2.1)).startswith("lstm was better at step 30 of 90 (its curve: 2.000 bits per byte, "
-                                                  "then 2.100): it learned the training text by heart.")
-    assert by_heart(trained(2.0, 2.01)) is None and by_heart(trained(2.0, 3.0, kept=30)) is None
-    assert by_heart(Standing(empty_row("ngram", "model", "ngram"), ({"report": {}},))) is None
+    assert overfitted(trained(2.0, 2.1)).startswith("lstm was better at step 30 of 90 (its curve: 2.000 bits per byte, "
+                                                  "then 2.100): it overfitted the training text.")
+    assert overfitted(trained(2.0, 2.01)) is None and overfitted(trained(2.0, 3.0, kept=30)) is None
+    assert overfitted(Standing(empty_row("ngram", "model", "ngram"), ({"report": {}},))) is None
 
 
 def test_a_compressor_that_is_as_good_is_named(three):
     put_intervals(three, DRAWN)
     xz = empty_row("xz", "compressor", None) | {"bits_per_byte": 1.5}
-    assert any("No model is surely better than the compressor xz (1.500 bits per byte)" in each
+    assert any("No model is significantly better than the compressor xz (1.500 bits per byte)" in each
                for each in advice([each.row for each in three] + [xz], []))
 
 
 def test_where_nothing_compares_there_is_no_advice():
     row = empty_row("words", "model", "ngram") | {"comparable": False, "bits_per_byte": 1.0}
-    assert advice([row], []) == ["No model can be recommended: none has a number that compares."]
+    assert advice([row], []) == ["No model can be recommended: none has comparable bits per byte."]

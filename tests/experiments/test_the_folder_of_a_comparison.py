@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from chainrule.errors import ChainruleError, StorageError
-from chainrule.experiments import place, report
-from chainrule.experiments.place import occupied, point_to_best
+from chainrule.experiments import folder, report
+from chainrule.experiments.folder import locked, point_to_best
 
 
 def filled(folder):
@@ -43,15 +43,15 @@ def test_without_links_the_best_is_a_copy(tmp_path, monkeypatch):
 
 
 def test_two_processes_do_not_work_in_one_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(place, "WAIT", 0.3)
-    with occupied(tmp_path / "report"), pytest.raises(StorageError, match="another comparison is at work there"), \
-            occupied(tmp_path / "report"):
+    monkeypatch.setattr(folder, "WAIT", 0.3)
+    with locked(tmp_path / "report"), pytest.raises(StorageError, match="another comparison is running there"), \
+            locked(tmp_path / "report"):
         raise AssertionError("both were let in")
 
 
 def test_a_process_that_is_ending_is_waited_for(tmp_path):
     entered = []
-    with occupied(tmp_path / "report"):
+    with locked(tmp_path / "report"):
         waiting = threading.Thread(target=lambda: entered.extend(_entered(tmp_path / "report")))
         waiting.start()
         waiting.join(0.5)
@@ -61,7 +61,7 @@ def test_a_process_that_is_ending_is_waited_for(tmp_path):
 
 
 def _entered(out):
-    with occupied(out):
+    with locked(out):
         return [True]
 
 

@@ -58,7 +58,7 @@ def test_a_mixture_is_validated_on_the_units_of_its_members(tmp_path):
 
 def test_members_may_be_counted_and_neural(tmp_path):
     """One computes in NumPy, the other in torch; scoring, stepping, generating and looking inside agree."""
-    from chainrule.inspection.looking import inspect
+    from chainrule.inspection.inspect_text import inspect
     from chainrule.verbs.generate import generate
 
     text = tmp_path / "text.txt"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from toys import History, random_bigram
 
 from chainrule.errors import ChainruleError, UsageError
-from chainrule.generation.choosing import speakable
+from chainrule.generation.choosing import mask_special_tokens
 from chainrule.generation.decoder import Decoder, decode
 from chainrule.generation.rows import Marks
 from chainrule.recipe.registry import build, names
@@ -40,7 +40,7 @@ def test_the_unknown_is_written_where_nothing_else_is_possible(name):
 def test_the_loop_s_mask_changes_two_columns_of_a_copy():
     log_p_BV = np.log(np.random.default_rng(0).dirichlet(np.ones(5), size=3))
     before = log_p_BV.copy()
-    masked = speakable(log_p_BV, MARKS)
+    masked = mask_special_tokens(log_p_BV, MARKS)
     assert (log_p_BV == before).all()
     assert (masked[:, :2] == -np.inf).all()
     assert (masked[:, 2:] == before[:, 2:]).all()
@@ -68,7 +68,7 @@ def test_a_prompt_is_continued_the_same_in_any_company(name):
     for found in together:
         for draft in found:
             np.testing.assert_allclose(draft.log_p, sum(
-                speakable(model.row(draft.ids[:t])[None], MARKS)[0, draft.ids[t]]
+                mask_special_tokens(model.row(draft.ids[:t])[None], MARKS)[0, draft.ids[t]]
                 for t in range(3, len(draft.ids))))
 
 

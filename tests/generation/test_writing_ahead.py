@@ -114,7 +114,7 @@ def test_a_model_that_gives_nan_is_named_as_broken():
 
 
 def test_beams_take_recorded_single_steps_after_a_while_and_find_the_same(monkeypatch):
-    monkeypatch.setattr("chainrule.models.writer.CALM", 3)
+    monkeypatch.setattr("chainrule.models.writer.STEADY", 3)
     stack = stack_of("recurrence")
     beams = {"name": "beam", "beams": 3}
     writer = GraphWriter(stack, START)
@@ -124,7 +124,7 @@ def test_beams_take_recorded_single_steps_after_a_while_and_find_the_same(monkey
 
 
 def test_a_state_in_recorded_steps_and_a_copy_of_it_go_on_side_by_side(monkeypatch):
-    monkeypatch.setattr("chainrule.models.writer.CALM", 2)
+    monkeypatch.setattr("chainrule.models.writer.STEADY", 2)
     stack = stack_of("attention")
     plain, writer = NeuralLanguageModel(stack, START), GraphWriter(stack, START)
     ids = np.array([3, 4])

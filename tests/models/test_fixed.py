@@ -60,7 +60,7 @@ class Growing(nn.Module):
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch):
-    monkeypatch.setattr(writer, "CALM", 3)
+    monkeypatch.setattr(writer, "STEADY", 3)
 
 
 def made(pattern, position="rotary", **parts):

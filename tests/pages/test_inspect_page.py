@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from chainrule.inspection.looking import look as look_inside
+from chainrule.inspection.inspect_text import look as look_inside
 from chainrule.pages.page import write_page
 from chainrule.runs import load
 from chainrule.storage.json_text import json_text

@@ -222,4 +222,4 @@ def test_alone_a_process_leads_and_agrees_with_itself():
     group = Group()
     tensors = [np.ones(3)]
     group.sum_(tensors)
-    assert group.leads and group.agree(3) == 3 and group.told({"a": 1}) == {"a": 1} and tensors[0].sum() == 3
+    assert group.leads and group.maximum(3) == 3 and group.broadcast({"a": 1}) == {"a": 1} and tensors[0].sum() == 3

@@ -14,10 +14,10 @@ import chainrule
 from chainrule.counting.scratch import Scratch
 from chainrule.kernels import vectors_glove
 from chainrule.storage.tensors import open_tensors
-from chainrule.vectors import room, shuffled
+from chainrule.vectors import memory_limit, shuffled
 from chainrule.vectors.cooccurrence import count_pairs, distance_weights
 from chainrule.vectors.methods import glove
-from chainrule.vectors.plan import Plan
+from chainrule.vectors.training_options import TrainingOptions
 
 WORD_BYTES = 4 * 4 * 16
 
@@ -30,11 +30,11 @@ def entries_of(text, *, x_max=10.0, scratch=None):
 
 @pytest.mark.parametrize("dimension", [6, 14, 15, 33])
 def test_glove_steps_as_plain_numpy_does(dimension):
-    plan, size = Plan(dimension=dimension, seed=1), 5
+    options, size = TrainingOptions(dimension=dimension, seed=1), 5
     rng = np.random.default_rng(0)
     entries = np.array([(a, b, rng.random(), rng.normal())
                         for a, b in itertools.combinations_with_replacement(range(size), 2)], shuffled.ENTRY)
-    ours, theirs = glove.fresh(size, plan), glove.fresh(size, plan).astype(np.float64)
+    ours, theirs = glove.fresh(size, options), glove.fresh(size, options).astype(np.float64)
     for _ in range(3):
         order = rng.permutation(len(entries))
         vectors_glove.descend(entries[order], ours, np.float32(0.5))
@@ -61,7 +61,7 @@ def test_glove_follows_the_gradient_of_its_objective():
     dimension, alpha = 3, 1e-7
     text = small_text(words=5, length=60)
     pairs, entries = entries_of(text, x_max=3.0)
-    start = glove.fresh(5, Plan(dimension=dimension, seed=2)).astype(np.float64)
+    start = glove.fresh(5, TrainingOptions(dimension=dimension, seed=2)).astype(np.float64)
     after = start.copy()
     for entry in entries.entries:
         moved = start.copy()
@@ -80,14 +80,14 @@ def test_glove_follows_the_gradient_of_its_objective():
 def test_the_kernel_gives_the_objective_as_its_cost():
     text = small_text()
     pairs, entries = entries_of(text)
-    table = glove.fresh(text.vocabulary_size, Plan(dimension=8, seed=3))
+    table = glove.fresh(text.vocabulary_size, TrainingOptions(dimension=8, seed=3))
     expected = cost_of(table.astype(np.float64), pairs, 8, 10.0)
     assert vectors_glove.descend(np.array(entries.entries), table, np.float32(0)) == pytest.approx(expected, rel=1e-4)
 
 
 def test_the_cost_of_glove_falls():
-    text, plan = small_text(), Plan(dimension=8, epochs=20, alpha=0.05, window=4)
-    costs = glove.descend(entries_of(text)[1], glove.fresh(text.vocabulary_size, plan), plan)
+    text, options = small_text(), TrainingOptions(dimension=8, epochs=20, alpha=0.05, window=4)
+    costs = glove.descend(entries_of(text)[1], glove.fresh(text.vocabulary_size, options), options)
     assert costs[-1] < costs[0] / 10
 
 
@@ -121,9 +121,9 @@ def test_training_out_of_core_gives_the_same_bytes_and_leaves_nothing(kinds, tmp
     how = ["tokenizer.min_count=1", "model.dimension=8", "training.epochs=3", "training.threads=1"]
     chainrule.train("glove", kinds, tmp_path / "in-memory", overrides=how)
     limits = []
-    monkeypatch.setattr(room, "Scratch", lambda limit=None, folder=None, real=room.Scratch:
+    monkeypatch.setattr(memory_limit, "Scratch", lambda limit=None, folder=None, real=memory_limit.Scratch:
                         limits.append(limit) or real(limit, folder))
-    monkeypatch.setattr(room, "EVENT", 1 << 20)
+    monkeypatch.setattr(memory_limit, "EVENT", 1 << 20)
     chainrule.train("glove", kinds, tmp_path / "on-disk", overrides=[*how, "model.method.memory=300M"])
     one, other = (open_tensors(tmp_path / name / "model.safetensors") for name in ("in-memory", "on-disk"))
     assert limits == [264 << 20] and one["vectors"].tobytes() == other["vectors"].tobytes()
@@ -135,14 +135,14 @@ import json, resource, sys
 from pathlib import Path
 import numpy as np
 from chainrule.recipe.registry import build
-from chainrule.vectors.plan import Plan
+from chainrule.vectors.training_options import TrainingOptions
 from chainrule.vectors.text import listed, numbered
 
 ids = np.memmap(sys.argv[1], np.uint16, "w+", shape=1_500_000)
 ids[:] = np.random.default_rng(0).integers(3, 20_000, len(ids))
 text = numbered(ids, listed([str(word).encode() for word in range(20_000)]))
 found = build("vectors/methods", {"name": "glove", "memory": "300M"}).learn(
-    text, Plan(dimension=4, window=20, epochs=1, threads=1, folder=Path(sys.argv[1]).parent), None)
+    text, TrainingOptions(dimension=4, window=20, epochs=1, threads=1, folder=Path(sys.argv[1]).parent), None)
 print(json.dumps({"peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10, **found.facts}))
 """
 

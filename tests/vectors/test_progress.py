@@ -2,15 +2,15 @@
 
 import pytest
 
-from chainrule.vectors import plan
+from chainrule.vectors import training_options
 
 
 @pytest.fixture
 def told(monkeypatch):
     """What was said by a progress of 100 words, on a clock that goes on by a second at each look."""
     clock, said = iter(range(1000)), []
-    monkeypatch.setattr(plan.time, "perf_counter", lambda: float(next(clock)))
-    return plan.Progress(plan.Plan(show=said.append), 100), said
+    monkeypatch.setattr(training_options.time, "perf_counter", lambda: float(next(clock)))
+    return training_options.Progress(training_options.TrainingOptions(show=said.append), 100), said
 
 
 def test_pieces_without_a_word_are_no_division_by_zero(told):

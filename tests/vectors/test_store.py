@@ -5,7 +5,7 @@ import pytest
 
 from chainrule.errors import DataError, UsageError
 from chainrule.vectors import search, sentences
-from chainrule.vectors.asking import UnknownWord
+from chainrule.vectors.queries import UnknownWord
 from chainrule.vectors.store import Vectors
 
 WORDS = [f"w{i}" for i in range(300)]

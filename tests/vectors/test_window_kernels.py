@@ -5,9 +5,9 @@ import pytest
 from small_text import small_text
 
 from chainrule.kernels.vectors_blocks import CLIP, STEPS, logistic_table
-from chainrule.vectors import plain, windows
+from chainrule.vectors import reference, windows
 from chainrule.vectors.huffman import huffman
-from chainrule.vectors.plan import Plan, padded
+from chainrule.vectors.training_options import TrainingOptions, padded
 
 LOSSES = windows.LOSSES
 SEED = windows.seed_of(5, 3)
@@ -21,10 +21,10 @@ def some_bags(size, seed=1):
     return windows.Bags(starts, np.concatenate(bags).astype(np.int32), 2 * size)
 
 
-def tables(text, plan, objective, bags, seed=0):
+def tables(text, options, objective, bags, seed=0):
     rng = np.random.default_rng(seed)
     outputs = text.vocabulary_size - (objective.loss == "hierarchical_softmax")
-    return windows.Tables(*(padded(n, plan.dimension, rng.normal(0, 0.3, (n, plan.dimension)).astype(np.float32))
+    return windows.Tables(*(padded(n, options.dimension, rng.normal(0, 0.3, (n, options.dimension)).astype(np.float32))
                             for n in (bags.rows, outputs)))
 
 
@@ -35,7 +35,7 @@ def from_the_table(x):
 
 def test_the_table_is_the_logistic_function():
     x = np.linspace(-7.9, 7.9, 1001)
-    np.testing.assert_allclose(from_the_table(x), plain.logistic(x), atol=6e-4)
+    np.testing.assert_allclose(from_the_table(x), reference.logistic(x), atol=6e-4)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -43,14 +43,14 @@ def test_the_table_is_the_logistic_function():
 @pytest.mark.parametrize("with_bags", [False, True], ids=["words", "subwords"])
 def test_a_kernel_equals_numpy(loss, from_context, with_bags, monkeypatch):
     """Given the same table of the logistic function; where rounding takes its next entry, a row moves by 0.001."""
-    monkeypatch.setattr(plain, "logistic", from_the_table)
-    text, plan = small_text(length=300), Plan(dimension=19, window=4, sample=0.05, seed=3)
+    monkeypatch.setattr(reference, "logistic", from_the_table)
+    text, options = small_text(length=300), TrainingOptions(dimension=19, window=4, sample=0.05, seed=3)
     objective = windows.Objective(from_context, loss, negative=3)
     bags = some_bags(text.vocabulary_size) if with_bags else windows.own_rows(text.vocabulary_size)
-    ours, theirs = (tables(text, plan, objective, bags) for _ in range(2))
+    ours, theirs = (tables(text, options, objective, bags) for _ in range(2))
     before = ours.inputs.copy()
-    words = windows.chunk_step(text, plan, objective, bags, ours)(text.ids, np.float32(0.05), SEED)
-    plain.learn_chunk(text, text.ids, plan, objective, bags, theirs, seed=int(SEED), alpha=0.05)
+    words = windows.chunk_step(text, options, objective, bags, ours)(text.ids, np.float32(0.05), SEED)
+    reference.learn_chunk(text, text.ids, options, objective, bags, theirs, seed=int(SEED), alpha=0.05)
     assert words == text.tokens
     assert np.abs(ours.inputs - before).max() > 0.1
     np.testing.assert_allclose(ours.inputs, theirs.inputs, rtol=0, atol=2e-3)
@@ -74,7 +74,7 @@ def test_a_step_follows_the_gradient_of_the_loss(loss, from_context):
     drawn = np.array([5, 0, 5, 1] if loss == "negative_sampling" else [], np.int64)
     tree = huffman(np.arange(1, size + 1))
     moved = windows.Tables(inputs.copy(), outputs.copy())
-    plain.learn_block(words, block, objective, bags, moved, drawn, alpha=alpha, tree=tree)
+    reference.learn_block(words, block, objective, bags, moved, drawn, alpha=alpha, tree=tree)
 
     def cost(inputs, outputs):
         return sum(window_cost(inputs, outputs, words, i, around, objective, drawn, tree) for i, around in block)
@@ -103,14 +103,14 @@ def window_cost(inputs, outputs, words, i, around, objective, drawn, tree):
         return -sum(np.log(np.exp(outputs[w] @ h) / np.exp(outputs @ h).sum()) for w in targets)
     if objective.loss == "hierarchical_softmax":
         return -sum(np.log(tree_probability(tree, w, h, outputs)) for w in targets)
-    pull = -sum(np.log(plain.logistic(outputs[w] @ h)) for w in targets)
+    pull = -sum(np.log(reference.logistic(outputs[w] @ h)) for w in targets)
     share = objective.negative * len(targets) / len(drawn)
-    return pull - share * sum(np.log(plain.logistic(-outputs[n] @ h)) for n in drawn)
+    return pull - share * sum(np.log(reference.logistic(-outputs[n] @ h)) for n in drawn)
 
 
 def tree_probability(tree, word, h, nodes):
     path = slice(tree.starts[word], tree.starts[word + 1])
-    return np.prod(plain.logistic((1 - 2.0 * tree.codes[path]) * (nodes[tree.nodes[path]] @ h)))
+    return np.prod(reference.logistic((1 - 2.0 * tree.codes[path]) * (nodes[tree.nodes[path]] @ h)))
 
 
 @pytest.mark.parametrize("size", [2, 3, 10, 257])
@@ -129,10 +129,10 @@ def test_frequent_words_have_short_codes_and_none_could_be_better():
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_block_has_centers_whatever_the_number_of_noise_words(loss):
-    text, plan = small_text(length=300), Plan(dimension=5, window=2)
+    text, options = small_text(length=300), TrainingOptions(dimension=5, window=2)
     negatives = (1, 5, 40) if loss == "negative_sampling" else (0, 5)
     for negative in negatives:
         objective = windows.Objective(from_context=True, loss=loss, negative=negative)
-        assert 1 <= windows.block_size(text, plan, objective) <= windows.BLOCK
+        assert 1 <= windows.block_size(text, options, objective) <= windows.BLOCK
         assert objective.shared % 8 == 0
         assert objective.shared >= 4 * negative

@@ -1,4 +1,4 @@
-"""What a command says: results on standard output, all else on standard error; one JSON object for machines."""
+"""What a command prints: results on standard output, all else on standard error; one JSON object with --json."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def emit(data: Mapping[str, Any], json: bool, human: Callable[[Any], None]) -> N
 
 
 def say(text: str) -> None:
-    """A line for the person, on standard error; several lines each say who speaks."""
+    """A message on standard error; each of its lines begins with `chainrule:`."""
     print("\n".join(f"chainrule: {line}" for line in text.split("\n")), file=sys.stderr, flush=True)
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Aligned columns on standard output; columns of numbers are aligned at the right, the last text column runs on."""
+    """Aligned columns on standard output; numbers are right-aligned, and the last text column has any width."""
     cells = [[_shown(cell) for cell in row] for row in rows]
     widths = [max(map(_width, column)) for column in zip(headers, *cells, strict=True)]
     right = [bool(rows) and all(isinstance(row[i], int | float) for row in rows) for i in range(len(headers))]
@@ -45,7 +45,7 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
 
 
 def _fitted(line: str, indent: int) -> str:
-    """In a terminal the last column goes on below itself, between words; in a pipe a row is a line."""
+    """In a terminal the last column is wrapped between words; in a pipe a row is one line."""
     room = shutil.get_terminal_size().columns - indent
     if not sys.stdout.isatty() or len(line) <= indent or room < 20:
         return line
@@ -66,7 +66,7 @@ def _width(text: str) -> int:
 
 @contextmanager
 def progress(what: str, total: float | None = None) -> Iterator[Callable[[float], None]]:
-    """`with progress("counting", total) as step: step(amount)`: a bar for a person, plain lines now and then if not."""
+    """`with progress("counting", total) as step: step(amount)`: a bar in a terminal, elsewhere a line now and then."""
     if sys.stderr.isatty():
         from rich.console import Console
         from rich.progress import Progress
@@ -94,20 +94,20 @@ class _Lines:
             say(f"{self.what}: {share} after {now - self.started:.0f} s")
 
 
-def speak_plainly() -> None:
-    """Library sentences (the `chainrule` logger) become lines; a terminal that lacks a character gets its escape."""
+def show_log_messages() -> None:
+    """Prints messages of the `chainrule` logger; characters that the terminal lacks are printed as escapes."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     logger = logging.getLogger("chainrule")
-    if not any(isinstance(handler, _Sentences) for handler in logger.handlers):
-        logger.addHandler(_Sentences(logging.INFO))
+    if not any(isinstance(handler, _MessageHandler) for handler in logger.handlers):
+        logger.addHandler(_MessageHandler(logging.INFO))
         logger.setLevel(logging.INFO)
 
 
 @contextmanager
-def silence() -> Iterator[None]:
-    """Library sentences are not shown; errors are."""
+def quiet() -> Iterator[None]:
+    """Inside the block, messages of the library are not shown; errors are."""
     logger = logging.getLogger("chainrule")
     before = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -117,6 +117,6 @@ def silence() -> Iterator[None]:
         logger.setLevel(before)
 
 
-class _Sentences(logging.Handler):
+class _MessageHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         say(record.getMessage())

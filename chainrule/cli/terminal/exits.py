@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from chainrule.cli.terminal.console import say, speak_plainly
+from chainrule.cli.terminal.console import say, show_log_messages
 from chainrule.cli.terminal.interrupts import Interrupts
 from chainrule.errors import ChainruleError, UsageError
 
@@ -21,9 +21,9 @@ PARSING_ERROR = typer.BadParameter.__mro__[2]  # ClickException; typer has moved
 
 
 def guarded(command: Callable[[], Any]) -> int:
-    """Runs a command; the exit code it deserves. A person sees one line, with CHAINRULE_DEBUG=1 also the traceback."""
+    """Runs a command and returns its exit code. Errors print one line, with CHAINRULE_DEBUG=1 also the traceback."""
     _open_streams()
-    speak_plainly()
+    show_log_messages()
     Interrupts().listen()  # `kill` cleans up as Ctrl-C does
     try:
         code = command()
@@ -43,7 +43,7 @@ def guarded(command: Callable[[], Any]) -> int:
 
 
 def _open_streams() -> None:
-    """A stream that the caller closed (`2>&-`) is the null device: nothing meant for it may end up in another."""
+    """Replaces a stream that the caller closed (`2>&-`) by the null device, so that no file gets its output."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 (it stays open as long as the process)
@@ -94,7 +94,7 @@ def _about_a_bug(error: BaseException) -> str:
 
 
 def _drop_output() -> None:
-    """Nobody reads standard output any more (or it cannot be written): Python must not fail on it again at exit."""
+    """Standard output was closed or cannot be written: keeps Python from failing on it again at exit."""
     try:
         sys.stdout.flush()
     except OSError:

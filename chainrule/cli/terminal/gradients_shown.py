@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from chainrule.inspection.plot import Chart, Line
     from chainrule.models.inside.norms import Gradients, Norms
 
-SHOWN_CLIPPED = 0.1  # what clipping makes ten times smaller, or more, is drawn a second time
+SHOWN_CLIPPED = 0.1  # gradients that clipping makes at least ten times smaller are drawn a second time
 SHOWN = (0, 1, 2, 5, 10, 20, 30, 50, 100, 200, 500)  # distances in the table; --json and pictures have all
 
 
 def show_gradients(what: list[str], data: str, *, distance: int, rows: int, clip: float | None, out: Path | None,
                    json: bool) -> None:
-    """Several models are put into one picture, each by its first layer."""
+    """Several models share one picture, each with its first layer."""
     if out is not None and out.suffix not in (".svg", ".html"):
         raise UsageError(f"--out = {str(out)!r}, expected a name that ends in .svg or .html.")
     found = _measured(what, data, distance, rows, clip)
@@ -37,7 +37,7 @@ def show_gradients(what: list[str], data: str, *, distance: int, rows: int, clip
 
 
 def _measured(what: list[str], data: str, distance: int, rows: int, clip: float | None) -> dict[str, Gradients]:
-    from chainrule.inspection.classroom import EXAMPLES
+    from chainrule.inspection.gradient_examples import EXAMPLES
     from chainrule.inspection.subject import subject
     from chainrule.recipe.overrides import with_changes
     from chainrule.recipe.recipe import shipped
@@ -66,11 +66,11 @@ def charts(found: dict[str, Gradients]) -> list[Chart]:
     time = Chart(f"Gradient through time: {title}", "distance d, tokens", "‖∂loss(t) / ∂h(t − d)‖", lines, log=True)
     depth = Chart("Gradient of each layer's parameters", "layer", "‖∂loss / ∂θ‖",
                   _with_clipped(found, lambda each: each.by_layer), log=True)
-    return [time, depth] if any(any(line.y[1:]) for line in lines) else [depth]  # what mixes no tokens has no past
+    return [time, depth] if any(any(line.y[1:]) for line in lines) else [depth]  # some mix no tokens
 
 
 def _with_clipped(found: dict[str, Gradients], of: Callable[[Gradients], Norms]) -> list[Line]:
-    """A line for each model, and one more where clipping makes much of a difference."""
+    """A line for each model, and one more where clipping changes it much."""
     lines = []
     for name, each in found.items():
         lines.append(_line(name, of(each)))

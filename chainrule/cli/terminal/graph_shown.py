@@ -40,32 +40,32 @@ def show_graph(what: list[str], text: str | None = None, *, out: Path | None, js
 
 
 def known() -> list[str]:
-    """The graphs of the lecture, then an example of each module."""
-    from chainrule.engine.classics import CLASSICS
+    """The example graphs, then the modules."""
+    from chainrule.engine.graph_examples import EXAMPLES
     from chainrule.recipe.registry import names
 
-    return [*CLASSICS, *names("engine/modules")]
+    return [*EXAMPLES, *names("engine/modules")]
 
 
 def graph_of(name: str, overrides: list[str], text: str | None = None) -> Graph:
-    """One of the lecture's, that of a module's example (the sum of squares of its outputs), a recipe's or a run's."""
+    """An example graph, a module's (the sum of squares of its outputs), a recipe's or a run's."""
     import numpy as np
 
     from chainrule.engine import Tensor, graph
-    from chainrule.engine.classics import CLASSICS
+    from chainrule.engine.graph_examples import EXAMPLES
     from chainrule.recipe.recipe import shipped
     from chainrule.recipe.registry import find
 
     if (Path(name) / "MANIFEST.json").exists():
         return run_graph(name, overrides, text or "pydoc")
     if text is not None:
-        raise UsageError(f"--text = {text} is read by the graph of a run; {name} is none.")
+        raise UsageError(f"--text = {text} is only for the graph of a run; {name} is not a run.")
     if name in shipped() or name.endswith((".yaml", ".yml")):
         return recipe_graph(name, overrides)
     if overrides:
         raise UsageError(f"{overrides[0]} changes nothing in the graph of {name}; only recipes can be changed.")
-    if name in CLASSICS:
-        return graph(CLASSICS[name]())
+    if name in EXAMPLES:
+        return graph(EXAMPLES[name]())
     if name not in known():
         recipes = [each for each in shipped() if each.startswith("engine-")]
         raise UsageError(f"no computation graph or run named {name!r}.{did_you_mean(name, [*known(), *recipes])}")

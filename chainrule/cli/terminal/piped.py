@@ -1,4 +1,4 @@
-"""Text that is not in a file: from standard input, from a pipe, or given as it is, kept in a file while it is read."""
+"""Text that is not in a file (standard input, a pipe, an argument) is kept in a temporary file while it is read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chainrule.errors import DataError
 
 @contextmanager
 def as_file(file: str) -> Iterator[str]:
-    """A name that the readers can open, who may look at a text twice; messages keep the name that the user knows."""
+    """A file name for readers that read a text twice; messages keep the name that the user gave."""
     if file != "-" and not Path(file).is_fifo():
         yield file
         return
@@ -27,13 +27,13 @@ def as_file(file: str) -> Iterator[str]:
 
 @contextmanager
 def text_as_file(text: str, name: str) -> Iterator[str]:
-    """The same for a text that is at hand; messages call it `name`."""
+    """The same for a given text; messages call it `name`."""
     with _copied(io.BytesIO(text.encode(errors="surrogateescape")), name) as path:
         yield path
 
 
 def named(file: str) -> str:
-    """What a message calls it."""
+    """The name in messages."""
     return "standard input" if file == "-" else file
 
 

@@ -1,4 +1,4 @@
-"""While the library works: which step it is at, for the person at a terminal and for a log file."""
+"""Progress of the library: its current step, in a terminal and in a log file."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ log = logging.getLogger("chainrule.steps")
 
 @contextmanager
 def shown_steps(first: str = "starting") -> Iterator[Callable[[Facts], None]]:
-    """Follows the steps that work tells of as they begin; what is said meanwhile stands above the bar.
+    """Shows each step as it begins; messages are printed above the progress bar.
 
-    A family that trains for long tells how far it is by calling what the block is given.
+    A family that trains for long reports its progress by calling the function that the block receives.
     """
     with _in_terminal(first) if sys.stderr.isatty() else _in_log_file() as (show, measure):
         follower, before = _Follower(show), log.level
@@ -45,7 +45,7 @@ def _in_terminal(first: str) -> Iterator[tuple[Callable[[str], None], Callable[[
             bar.update(task, total=1.0, completed=facts["progress"], description=f"training: {measured(facts)}")
 
         def begin(step: str) -> None:
-            bar.tasks[0].total = None  # nobody knows how long it takes
+            bar.tasks[0].total = None  # its length is unknown
             bar.reset(task, description=step)
 
         yield begin, measure
@@ -68,10 +68,10 @@ def _in_log_file() -> Iterator[tuple[Callable[[str], None], Callable[[Facts], No
 
 def measured(facts: Facts) -> str:
     """`step 12, loss 2.345, 1.987 bits per byte, 12,345 tokens/s, 95 s left`, as far as there are such facts."""
-    spoken = {"step": "step {:,}", "loss": "loss {:.3f}", "bits_per_byte": "{:.3f} bits per byte",
+    formats = {"step": "step {:,}", "loss": "loss {:.3f}", "bits_per_byte": "{:.3f} bits per byte",
               "tokens_per_second": "{:,.0f} tokens/s", "words_per_second": "{:,.0f} words/s",
               "seconds_left": "{:,.0f} s left"}
-    return ", ".join(text.format(facts[name]) for name, text in spoken.items() if facts.get(name) is not None)
+    return ", ".join(text.format(facts[name]) for name, text in formats.items() if facts.get(name) is not None)
 
 
 class _Follower(logging.Handler):

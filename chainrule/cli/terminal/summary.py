@@ -1,14 +1,14 @@
-"""What a training in steps came to, in words for a person; report.json has the numbers."""
+"""A summary of a finished training in steps, for people; report.json has the numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from chainrule.cli.terminal.units import scaled_bytes, scaled_flops, spoken_seconds
+from chainrule.cli.terminal.units import readable_seconds, scaled_bytes, scaled_flops
 
 STEPPED = {"parameters", "steps", "epochs", "tokens", "flops", "skipped_steps", "tokens_per_second", "peak_memory",
-           "training", "best", "last", "kept", "seconds", "valid", "advice"}  # the keys that `stepped` says all about
+           "training", "best", "last", "kept", "seconds", "valid", "advice"}  # the keys that `stepped` covers
 
 
 def stepped(report: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -25,8 +25,8 @@ def _rows(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "validation", _validation(report)
     yield "kept", _kept(report)
     went_on = seconds["training"] > seconds["total"]
-    yield "time", (f"{spoken_seconds(seconds['training'])} of training, {spoken_seconds(seconds['total'])} "
-                   f"{'since it went on' if went_on else 'in all'}")
+    yield "time", (f"{readable_seconds(seconds['training'])} of training, {readable_seconds(seconds['total'])} "
+                   f"{'since it was resumed' if went_on else 'in all'}")
     yield "speed", f"{report['tokens_per_second']:,} tokens/s"
     yield "memory", f"{scaled_bytes(report['peak_memory'])} at most"
     skipped = report["skipped_steps"]
@@ -43,12 +43,12 @@ def _loss(found: Mapping[str, float]) -> str:
 
 def _validation(report: Mapping[str, Any]) -> str:
     if "valid" not in report:
-        return "none: nothing was kept aside (--valid SPEC, or split.valid=0.1)"
+        return "none: there was no validation text (--valid SPEC, or split.valid=0.1)"
     return measured(report["valid"])
 
 
 def measured(valid: Mapping[str, Any]) -> str:
-    """What a model came to on its validation text, by the measures of its task."""
+    """Results on the validation text, by the metrics of the task."""
     match valid:
         case {"bits_per_byte_comparable": comparable}:
             note = "" if comparable else " (not comparable: the tokens lose text)"
@@ -64,7 +64,7 @@ def measured(valid: Mapping[str, Any]) -> str:
 
 
 def _kept(report: Mapping[str, Any]) -> str:
-    """Which weights the run holds, where evaluations say that others were better."""
+    """Which step's weights the run holds, and whether another step was better in validation."""
     kept, best = report["kept"], report.get("best")
     if best is None:
         return f"the model of step {kept:,}, the last"

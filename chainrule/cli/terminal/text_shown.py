@@ -1,4 +1,4 @@
-"""What `chainrule inspect --text` does: look, write the page, print the most important in a terminal."""
+"""What `chainrule inspect --text` does: inspect, write the page, print the most important results."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def show_text(what: Sequence[str], text: str | None, text_is: str | None, *, tok
 
 def _looked(run: str, overrides: Sequence[str], text: str | None, text_is: str | None, tokens: int, top: int
             ) -> dict[str, Any]:
-    from chainrule.inspection.looking import inspect
+    from chainrule.inspection.inspect_text import inspect
     from chainrule.runs import load
 
     loaded = load(run)
@@ -78,7 +78,7 @@ def _show(found: Mapping[str, Any]) -> None:
 
 
 def _columns(found: Mapping[str, Any]) -> list[tuple[str, list[Any]]]:
-    """For a mixture each member's part in every token, for an n-gram the order and the path."""
+    """For a mixture each member's share of every token, for an n-gram the order and the back-off path."""
     own = found["models"][0]
     if "members" in own:
         return [("shares of members", _shares(found))]
@@ -98,7 +98,7 @@ def _path(row: Mapping[str, Any], token: str, between: str) -> str:
 
 
 def _shares(found: Mapping[str, Any]) -> list[str]:
-    """λ_m p_m / Σ_k λ_k p_k of each member: by whom a token was expected."""
+    """λ_m p_m / Σ_k λ_k p_k: each member's share of a token's probability."""
     import numpy as np
 
     members = found["models"][0]["members"]

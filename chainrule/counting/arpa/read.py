@@ -33,8 +33,8 @@ def read_arpa(path: str | Path) -> tuple[Table, list[str]]:
 
     - A missing back-off weight is 1. −99 and below is probability 0, and so is <s>, which is never predicted.
     - An n-gram whose context w₁ … w_{n−1} is not in the file gets it, with the probability that backing off gives and
-      weight 1: no probability changes. Missing <unk>, <s> or </s> get probability 0. Each is said in a sentence.
-    - Whatever else breaks the format is a DataError that names the line.
+      weight 1: no probability changes. Missing <unk>, <s> or </s> get probability 0. Each case logs a message.
+    - Anything else that breaks the format is a DataError that names the line.
     """
     with opened(Path(path)) as stream:
         lines = Lines(stream, Path(path))
@@ -66,7 +66,7 @@ def _unigrams(lines: Lines, sizes: list[int]) -> tuple[list[bytes], Keyed]:
 
 
 def _ways(words: list[bytes], size: int) -> tuple[Parse, Search]:
-    """How blocks of lines are parsed and contexts found: plainly, or by kernels where there is enough to read."""
+    """How blocks of lines are parsed and contexts found: in plain Python, or by kernels if the file is large."""
     ids = {word: i for i, word in enumerate(words)}
     ids.setdefault(b"<UNK>", ids[b"<unk>"])
 

@@ -16,7 +16,7 @@ log = logging.getLogger("chainrule")
 
 
 def spelled(table: Table, tokens: list[str]) -> list[str]:
-    """One word for each id, all different; a sentence for every token that is not written as it is.
+    """One word for each id, all different; a message for every token that is renamed.
 
     - <s> and </s> are the table's marks. A token of the text that is spelled so has its brackets changed: ⟨s⟩.
     - <unk> is the table's unknown word, unless the text has an ordinary word <unk> (as the Penn Treebank does): then

@@ -55,9 +55,9 @@ class Trie:
         return nodes
 
     def insert(self, grams: np.ndarray) -> np.ndarray:
-        """Puts n-grams in that the file lacks, as if it had backed off to them: p by back-off, γ = 1.
+        """Inserts n-grams that the file lacks: p by back-off, γ = 1.
 
-        No probability changes by it. Returns where the nodes of this order have moved.
+        This changes no probability. Returns where the nodes of this order have moved.
         """
         n, size = grams.shape[1], self.vocabulary_size
         level, contexts = self.levels[n - 1], self.find(grams[:, :-1])

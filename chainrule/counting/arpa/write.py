@@ -19,7 +19,7 @@ Lines = Callable[[np.ndarray, np.ndarray, np.ndarray | None], bytes]
 
 
 def write_arpa(table: Table, spell: Sequence[str] | Callable[[int], str], path: str | Path) -> list[int]:
-    """Writes the file (compressed if its name ends in .gz) whole or not at all; the number of n-grams of each order.
+    """Writes the file atomically (compressed if its name ends in .gz); returns the number of n-grams of each order.
 
     A line is `log10 p <TAB> w₁ … w_n <TAB> log10 γ`, without γ at the top order, in lexicographic order of ids.
     As in KenLM's files <s>, which is never predicted, has log-probability 0. Probability 0 is −99, as in SRILM's.

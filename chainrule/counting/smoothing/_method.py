@@ -59,7 +59,7 @@ class Evidence:
 
 
 def named_orders(orders: Sequence[int]) -> str:
-    """`order 2`, `orders 1 and 2`, `orders 1 to 5`, `orders 1, 3 and 4`: so that one sentence speaks of all."""
+    """`order 2`, `orders 1 and 2`, `orders 1 to 5`, `orders 1, 3 and 4`."""
     first, last = orders[0], orders[-1]
     if len(orders) == 1:
         return f"order {first}"

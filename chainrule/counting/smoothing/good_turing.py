@@ -1,4 +1,4 @@
-"""Good–Turing with Katz's back-off: what was seen once tells how much was not seen at all."""
+"""Good–Turing with Katz's back-off: n-grams seen once estimate the probability of unseen ones."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class GoodTuring:
 
     def fit(self, evidence: Evidence) -> None:
         self.factors = [usable_factors(seen, self.cutoff) for seen in evidence.count_of_counts]
-        self._tell(evidence)
+        self._warn_of_little_text(evidence)
         self.learned = {"discount_factors": [None if f is None else [round(float(d), 6) for d in f[1:]]
                                              for f in self.factors]}
 
-    def _tell(self, evidence: Evidence) -> None:
-        """At which orders the text is too little for what was wished, and what is done there; each once."""
+    def _warn_of_little_text(self, evidence: Evidence) -> None:
+        """Warns once for all orders with too little text, and says what is done instead."""
         reached = [0 if factors is None else len(factors) - 1 for factors in self.factors]
         for highest in sorted(set(reached) - {self.cutoff}):
             few = named_orders([n for n, own in enumerate(reached, start=1) if own == highest])

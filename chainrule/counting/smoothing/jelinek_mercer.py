@@ -1,4 +1,4 @@
-"""Jelinek–Mercer: relative frequencies of all orders, mixed by weights that a held-out text has chosen."""
+"""Jelinek–Mercer: relative frequencies of all orders, mixed by weights learned on held-out text."""
 
 from __future__ import annotations
 

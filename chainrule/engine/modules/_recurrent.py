@@ -21,12 +21,12 @@ class Kind:
 
     @staticmethod
     def ahead(z: Array, u: Array, states: States) -> tuple[States, Any]:
-        """The next states, and what the way back needs."""
+        """The next states, and what the backward pass needs."""
         raise NotImplementedError
 
     @staticmethod
     def back(d_states: States, saved: Any) -> tuple[Array, Array, States]:
-        """dz, du, and the gradient of the former states as far as it does not go through u."""
+        """dz, du, and the part of the previous states' gradient that does not pass through u."""
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""Windows over the last axes, as convolution and pooling see them, and the way back."""
+"""Windows over the last axes, for convolution and pooling, forward and backward."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def windows(x: Array, size: Sizes, stride: Sizes) -> Array:
 
 
 def spread(given: Array, shape: tuple[int, ...], size: Sizes, stride: Sizes) -> Array:
-    """The way back: what each place of a window was given is added where the window lay."""
+    """The backward pass: the gradient of each place of a window is added where the window lay."""
     x = np.zeros(shape, given.dtype)
     places = given.shape[len(shape) - len(size):len(shape)]
     for offset in np.ndindex(size):

@@ -51,7 +51,7 @@ class CrossEntropy(Module):
 
 
 def check(name: str, x: Array, target: Array) -> None:
-    """A class that is not there would be counted from the end; a shape that does not fit would be broadcast."""
+    """Without this check NumPy would count a negative class from the end, and broadcast a wrong shape."""
     soft = target.dtype.kind == "f"
     if target.dtype.kind == "b" or target.shape != (x.shape if soft else x.shape[:-1]):
         raise UsageError(f"{name} was given shape {x.shape} with targets of type {target.dtype} and shape "

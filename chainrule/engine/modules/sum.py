@@ -31,5 +31,5 @@ class Sum(Module):
 
 
 def widened(dy: Array, shape: tuple[int, ...], axis: int | tuple[int, ...] | None, keepdims: bool) -> Array:
-    """With the axes that a reduction took away, of length 1."""
+    """With the reduced axes back, of length 1."""
     return dy if axis is None or keepdims else np.expand_dims(dy, axis)

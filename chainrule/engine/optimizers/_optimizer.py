@@ -1,4 +1,4 @@
-"""What optimizers have in common: they change values in place, and keep some numbers beside each."""
+"""What optimizers have in common: they change values in place, and keep some state for each parameter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ JIT_PAYS_FROM = 100_000  # parameters: with fewer, NumPy has done many steps bef
 
 
 class Optimizer:
-    """`step()` changes every parameter that has a gradient; `rate` may be set anew before any step.
+    """`step()` changes every parameter that has a gradient; `rate` may be changed before any step.
 
     `kept` has the arrays beside each parameter, in the order of `keeps`: with `steps` they are all that must be saved
     to go on later. Values change in place: a graph that was built before has to be walked before the step.

@@ -1,4 +1,4 @@
-"""Adagrad: a rate of its own for every parameter, which only falls."""
+"""Adagrad: a learning rate for every parameter, which only falls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RMSprop: gradients divided by their size of late."""
+"""RMSprop: gradients divided by a running mean of their size."""
 
 from __future__ import annotations
 

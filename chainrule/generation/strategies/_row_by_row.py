@@ -24,7 +24,7 @@ class RowByRow(ABC):
 
     @abstractmethod
     def draws(self, numbers: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """u for each row and position (R, N): all that a choice depends on beside ln p."""
+        """(R, N): u for each row and position; a choice depends only on u and ln p."""
 
     def extend(self, rows: Rows, log_p_BV: Array) -> Extension:
         u_B = self.draws(rows.numbers, rows.written[:, None])[:, 0]

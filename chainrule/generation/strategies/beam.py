@@ -1,4 +1,4 @@
-"""Beam search: the likeliest whole text, as far as a few drafts at a time can see."""
+"""Beam search: approximates the likeliest whole text with a few drafts at a time."""
 
 from __future__ import annotations
 

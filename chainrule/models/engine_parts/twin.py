@@ -14,7 +14,7 @@ from chainrule.parts.place import Place
 from chainrule.recipe.choices import Choice
 from chainrule.recipe.registry import resolve
 
-FILES = ("mixers", "feedforwards", "beside")  # of this folder, in which twins are
+FILES = ("mixers", "feedforwards", "other_parts")  # of this folder, in which twins are
 Made = TypeVar("Made", bound=type)
 Values = Callable[[Mapping[str, Any], Place], tuple[Any, ...]]
 

@@ -36,7 +36,7 @@ def of_stack(stack: Any) -> list[Places]:
     shape = stack.shape
     own = shape.position if isinstance(shape.position, str) else shape.position["name"]
     place = Place(shape.width, context=min(shape.context, MOST), heads=shape.heads)
-    mine = _told(stack.position, place, next(stack.parameters()))
+    mine = _similarity(stack.position, place, next(stack.parameters()))
     if mine is None:
         return []
     return [Places(own, True, *mine), *(fixed(name, place) for name in FIXED if name != own)]
@@ -62,12 +62,12 @@ def fixed(name: str, place: Place) -> Places:
     """A form with nothing learned, made for comparison."""
     import torch
 
-    told = _told(build("parts/positions", name, place), place, torch.zeros(0))
-    assert told is not None
-    return Places(name, False, *told)
+    found = _similarity(build("parts/positions", name, place), place, torch.zeros(0))
+    assert found is not None
+    return Places(name, False, *found)
 
 
-def _told(position: Any, place: Place, like: Any) -> tuple[str, np.ndarray] | None:
+def _similarity(position: Any, place: Place, like: Any) -> tuple[str, np.ndarray] | None:
     """The similarity of places by whichever of the three ways the part tells them; None where it tells none."""
     import torch
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from chainrule.vectors.plan import Plan
 from chainrule.vectors.text import Source, Text
+from chainrule.vectors.training_options import TrainingOptions
 
 Tensors = dict[str, np.ndarray]
 
@@ -32,6 +32,6 @@ class Method(Protocol):
         """The corpus as words; usually `read_text`."""
         ...
 
-    def learn(self, text: Text, plan: Plan, before: Tensors | None) -> Learned:
+    def learn(self, text: Text, options: TrainingOptions, before: Tensors | None) -> Learned:
         """The vectors; `before` are an earlier run's tensors, a row for each word here, where that was asked for."""
         ...

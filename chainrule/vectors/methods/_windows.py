@@ -9,8 +9,8 @@ import numpy as np
 
 from chainrule.errors import OptionError
 from chainrule.vectors.methods._method import Learned, Tensors
-from chainrule.vectors.plan import Plan, padded
 from chainrule.vectors.text import Source, Text, read_text
+from chainrule.vectors.training_options import TrainingOptions, padded
 from chainrule.vectors.windows import Objective, Tables, fresh, learn, own_rows
 
 LARGEST = 20_000  # words for which the whole softmax is bearable
@@ -27,14 +27,14 @@ class WindowMethod:
     def read(self, source: Source) -> Text:
         return read_text(source)
 
-    def learn(self, text: Text, plan: Plan, before: Tensors | None) -> Learned:
+    def learn(self, text: Text, options: TrainingOptions, before: Tensors | None) -> Learned:
         check_size(text, self.objective)
         bags = own_rows(text.vocabulary_size)
-        tables = fresh(text, plan, self.objective, bags)
+        tables = fresh(text, options, self.objective, bags)
         if before is not None:
-            tables = _continued(before, tables, plan)
-        facts = learn(text, plan, self.objective, bags, tables)
-        return Learned({"vectors": tables.inputs[:, : plan.dimension], **what_predicts(tables, plan)}, facts)
+            tables = _continued(before, tables, options)
+        facts = learn(text, options, self.objective, bags, tables)
+        return Learned({"vectors": tables.inputs[:, : options.dimension], **what_predicts(tables, options)}, facts)
 
 
 FOR_CBOW = {**WindowMethod.usual, "alpha": 0.05}  # as in the word2vec program: a mean of vectors bears larger steps
@@ -58,23 +58,23 @@ def check_size(text: Text, objective: Objective) -> None:
                           "negative_sampling.")
 
 
-def _continued(before: Tensors, new: Tables, plan: Plan) -> Tables:
+def _continued(before: Tensors, new: Tables, options: TrainingOptions) -> Tables:
     """An earlier run's rows; words that it did not have (rows of NaN) begin as new ones do."""
     inputs = before["vectors"]
     known = ~np.isnan(inputs[:, 0])
-    new.inputs[known, : plan.dimension] = inputs[known]
-    return with_outputs(before, new, plan)
+    new.inputs[known, : options.dimension] = inputs[known]
+    return with_outputs(before, new, options)
 
 
-def with_outputs(before: Tensors, new: Tables, plan: Plan) -> Tables:
+def with_outputs(before: Tensors, new: Tables, options: TrainingOptions) -> Tables:
     """An earlier run's outputs and the tree whose inner nodes they are, where both runs have one or neither has."""
     outputs = before.get("outputs")
     if outputs is None or len(outputs) != len(new.outputs) or ("tree" in before) != (new.tree is not None):
         return new
-    return Tables(new.inputs, padded(len(outputs), plan.dimension, np.nan_to_num(outputs)), before.get("tree"))
+    return Tables(new.inputs, padded(len(outputs), options.dimension, np.nan_to_num(outputs)), before.get("tree"))
 
 
-def what_predicts(tables: Tables, plan: Plan) -> Tensors:
+def what_predicts(tables: Tables, options: TrainingOptions) -> Tensors:
     """The outputs, by which training can go on, and what they are of."""
-    outputs = tables.outputs[:, : plan.dimension]
+    outputs = tables.outputs[:, : options.dimension]
     return {"outputs": outputs} if tables.tree is None else {"outputs": outputs, "tree": tables.tree}

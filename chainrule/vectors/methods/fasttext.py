@@ -17,9 +17,9 @@ from chainrule.vectors.methods._windows import (
     what_predicts,
     with_outputs,
 )
-from chainrule.vectors.plan import Plan
 from chainrule.vectors.subwords import bags_of
 from chainrule.vectors.text import Text, spellings
+from chainrule.vectors.training_options import TrainingOptions
 from chainrule.vectors.windows import Bags, Tables, fresh, learn
 
 
@@ -45,17 +45,17 @@ class FastText(WindowMethod):
         self.usual = FOR_CBOW if predicts == "cbow" else self.usual
         self.shape = min_n, max_n, bucket
 
-    def learn(self, text: Text, plan: Plan, before: Tensors | None) -> Learned:
+    def learn(self, text: Text, options: TrainingOptions, before: Tensors | None) -> Learned:
         check_size(text, self.objective)
         bags, used = bags_of(spellings(text.tokenizer), *self.shape)
-        tables = fresh(text, plan, self.objective, bags)
+        tables = fresh(text, options, self.objective, bags)
         if before is not None:
-            tables = _put_back(before, tables, used, plan)
-        facts = learn(text, plan, self.objective, bags, tables)
-        size, d = text.vocabulary_size, plan.dimension
+            tables = _put_back(before, tables, used, options)
+        facts = learn(text, options, self.objective, bags, tables)
+        size, d = text.vocabulary_size, options.dimension
         tensors = {"vectors": means(bags, tables.inputs, size)[:, :d], "words": tables.inputs[:size, :d],
                    "grams": tables.inputs[size:, :d], "buckets": used, "shape": np.array(self.shape, np.int64),
-                   **what_predicts(tables, plan)}
+                   **what_predicts(tables, options)}
         return Learned(tensors, {**facts, "ngrams": len(used)})
 
 
@@ -68,12 +68,12 @@ def means(bags: Bags, table: np.ndarray, size: int) -> np.ndarray:
     return found
 
 
-def _put_back(before: Tensors, tables: Tables, used: np.ndarray, plan: Plan) -> Tables:
+def _put_back(before: Tensors, tables: Tables, used: np.ndarray, options: TrainingOptions) -> Tables:
     """The rows of an earlier run; new words and new buckets begin as they would anyway."""
-    d, size = plan.dimension, len(before["words"])
+    d, size = options.dimension, len(before["words"])
     known = ~np.isnan(before["words"][:, 0])
     tables.inputs[:size][known, :d] = before["words"][known]
     where = np.minimum(np.searchsorted(before["buckets"], used), len(before["buckets"]) - 1)
     same = before["buckets"][where] == used
     tables.inputs[size:][same, :d] = before["grams"][where[same]]
-    return with_outputs(before, tables, plan)
+    return with_outputs(before, tables, options)

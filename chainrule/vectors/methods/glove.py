@@ -11,11 +11,11 @@ import numpy as np
 from chainrule.errors import OptionError
 from chainrule.recipe.registry import part
 from chainrule.vectors.cooccurrence import count_pairs, distance_weights, most_events
+from chainrule.vectors.memory_limit import memory_of, scratch_for
 from chainrule.vectors.methods._method import Learned, Tensors
-from chainrule.vectors.plan import Plan, Progress, padded, small_random
-from chainrule.vectors.room import memory_of, room_for
 from chainrule.vectors.shuffled import Entries, shuffled
 from chainrule.vectors.text import Source, Text, read_text
+from chainrule.vectors.training_options import Progress, TrainingOptions, padded, small_random
 
 FIXED = np.float32(1e38)  # a square so large that its number never moves
 
@@ -42,35 +42,35 @@ class Glove:
     def read(self, source: Source) -> Text:
         return read_text(source)
 
-    def learn(self, text: Text, plan: Plan, before: Tensors | None) -> Learned:
-        scratch = room_for(most_events(text, plan.window), self.memory, plan.folder)
-        pairs = count_pairs(text, distance_weights(plan.window, self.weighting), scratch)
+    def learn(self, text: Text, options: TrainingOptions, before: Tensors | None) -> Learned:
+        scratch = scratch_for(most_events(text, options.window), self.memory, options.folder)
+        pairs = count_pairs(text, distance_weights(options.window, self.weighting), scratch)
         entries = shuffled(pairs, x_max=self.x_max, exponent=self.exponent, scratch=scratch,
-                           bytes_a_word=4 * 4 * padded(0, plan.dimension + 2).shape[1])
+                           bytes_a_word=4 * 4 * padded(0, options.dimension + 2).shape[1])
         del pairs  # and its files
-        table = fresh(text.vocabulary_size, plan)
-        costs = descend(entries, table, plan)
-        return Learned({"vectors": table[:, 0, : plan.dimension] + table[:, 2, : plan.dimension]},
+        table = fresh(text.vocabulary_size, options)
+        costs = descend(entries, table, options)
+        return Learned({"vectors": table[:, 0, : options.dimension] + table[:, 2, : options.dimension]},
                        {"pairs": len(entries), "cost": round(costs[-1], 6)})
 
 
-def fresh(size: int, plan: Plan) -> np.ndarray:
+def fresh(size: int, options: TrainingOptions) -> np.ndarray:
     """(V, 4, width): words, their squares, contexts, and their squares, which begin with 1.
 
     Two numbers more than asked for are the biases: (b, 1) of a word and (1, b') of a context, where 1 stays 1.
     """
-    d = plan.dimension
+    d = options.dimension
     width = padded(0, d + 2).shape[1]
     table = padded(size * 4, width).reshape(size, 4, width)
     table[:, (1, 3)] = 1
     for stream, (values, bias, one) in enumerate(((0, d, d + 1), (2, d + 1, d))):
-        begin = small_random(size, d + 1, plan.seed, stream)
+        begin = small_random(size, d + 1, options.seed, stream)
         table[:, values, :d], table[:, values, bias], table[:, values, one] = begin[:, :-1], begin[:, -1], 1
         table[:, values + 1, one] = FIXED
     return table
 
 
-def descend(entries: Entries, table: np.ndarray, plan: Plan) -> list[float]:
+def descend(entries: Entries, table: np.ndarray, options: TrainingOptions) -> list[float]:
     """All entries in a new order each epoch; the mean cost of each. One thread and a seed give the same bytes.
 
     More threads write to the same rows without asking each other (hogwild).
@@ -78,16 +78,16 @@ def descend(entries: Entries, table: np.ndarray, plan: Plan) -> list[float]:
     from chainrule.kernels import vectors_glove
 
     kernel: Any = vectors_glove.descend
-    progress, costs = Progress(plan, len(entries) * plan.epochs), []
-    with ThreadPoolExecutor(plan.threads) as pool:
-        run: Any = map if plan.threads == 1 else pool.map
-        for epoch in range(plan.epochs):
-            random, total = np.random.default_rng([plan.seed, 2, epoch]), 0.0
+    progress, costs = Progress(options, len(entries) * options.epochs), []
+    with ThreadPoolExecutor(options.threads) as pool:
+        run: Any = map if options.threads == 1 else pool.map
+        for epoch in range(options.epochs):
+            random, total = np.random.default_rng([options.seed, 2, epoch]), 0.0
             order, seed = random.permutation(len(entries.starts) - 1), int(random.integers(1 << 62))
 
             def work(number: int, seed: int = seed) -> tuple[int, float]:
                 some = entries.piece(number, seed)
-                return len(some), kernel(some, table, np.float32(plan.alpha))
+                return len(some), kernel(some, table, np.float32(options.alpha))
 
             for done, cost in run(work, order.tolist()):
                 total += cost

@@ -8,8 +8,8 @@ from typing import ClassVar
 from chainrule.errors import UsageError
 from chainrule.recipe.registry import part
 from chainrule.vectors.methods._method import Learned, Tensors
-from chainrule.vectors.plan import Plan
 from chainrule.vectors.text import Source, Text
+from chainrule.vectors.training_options import TrainingOptions
 
 
 @part
@@ -23,5 +23,5 @@ class Imported:
         raise UsageError("model.method = imported, expected a method that learns, such as skipgram: these vectors came "
                          "from another program's file.")
 
-    def learn(self, text: Text, plan: Plan, before: Tensors | None) -> Learned:
+    def learn(self, text: Text, options: TrainingOptions, before: Tensors | None) -> Learned:
         raise AssertionError("nothing is read, so nothing can be learned")

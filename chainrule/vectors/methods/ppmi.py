@@ -12,10 +12,10 @@ from chainrule.errors import OptionError
 from chainrule.recipe.registry import part
 from chainrule.vectors.cooccurrence import Pairs, count_pairs, distance_weights, most_events
 from chainrule.vectors.factorized import Sparse, truncated_svd
+from chainrule.vectors.memory_limit import memory_of, scratch_for
 from chainrule.vectors.methods._method import Learned, Tensors
-from chainrule.vectors.plan import Plan
-from chainrule.vectors.room import memory_of, room_for
 from chainrule.vectors.text import Source, Text, read_text
+from chainrule.vectors.training_options import TrainingOptions
 
 steps = logging.getLogger("chainrule.steps")
 
@@ -42,17 +42,17 @@ class Ppmi:
     def read(self, source: Source) -> Text:
         return read_text(source)
 
-    def learn(self, text: Text, plan: Plan, before: Tensors | None) -> Learned:
-        if plan.dimension > text.vocabulary_size:
-            raise OptionError("model.dimension", plan.dimension, f"at most the {text.vocabulary_size:,} words")
-        scratch = room_for(most_events(text, plan.window), self.memory, plan.folder)
-        pairs = count_pairs(text, distance_weights(plan.window, self.weighting), scratch)
+    def learn(self, text: Text, options: TrainingOptions, before: Tensors | None) -> Learned:
+        if options.dimension > text.vocabulary_size:
+            raise OptionError("model.dimension", options.dimension, f"at most the {text.vocabulary_size:,} words")
+        scratch = scratch_for(most_events(text, options.window), self.memory, options.folder)
+        pairs = count_pairs(text, distance_weights(options.window, self.weighting), scratch)
         matrix = information(pairs, shift=self.shift, smoothing=self.smoothing)
         if not len(matrix.values):
             raise OptionError("model.method.shift", self.shift, "less, or more text",
                               "No pair of words meets so much more often than by chance: all vectors would be zero.")
-        steps.debug(f"{plan.dimension} singular vectors of {len(matrix.values):,} entries")
-        u, sizes = truncated_svd(matrix, plan.dimension, seed=plan.seed)
+        steps.debug(f"{options.dimension} singular vectors of {len(matrix.values):,} entries")
+        u, sizes = truncated_svd(matrix, options.dimension, seed=options.seed)
         return Learned({"vectors": (u * sizes**self.power).astype(np.float32), "singular": sizes.astype(np.float32)},
                        {"pairs": len(pairs.keys), "positive": len(matrix.values)})
 

@@ -8,7 +8,7 @@ import pytest
 
 from chainrule.errors import OptionError, UsageError
 from chainrule.models.engine_parts.twin import StandsFor, build_twin, stands_for, twins
-from chainrule.models.engine_stack import EngineStack, exported, imported, trained_otherwise
+from chainrule.models.engine_stack import EngineStack, exported, imported, training_differences
 from chainrule.models.shape import Shape
 from chainrule.parts.place import Place
 from chainrule.recipe.registry import names, options, resolve
@@ -176,11 +176,11 @@ def test_a_twin_is_marked_and_built_by_its_name(monkeypatch):
 def test_what_matters_to_training_alone_is_told():
     parts = {"r": {"name": "elman", "recurrent": "uniform"}, "s": {"name": "attention", "dropout": 0.1}}
     shape = Shape("rs", 12, 8, parts=parts, dropout="variational")
-    assert trained_otherwise(shape) == {"model.r.recurrent": "orthogonal", "model.s.dropout": 0.0,
+    assert training_differences(shape) == {"model.r.recurrent": "orthogonal", "model.s.dropout": 0.0,
                                         "model.dropout.name": "independent"}
     spread = Shape("rs", 12, 8, parts={"r": {"name": "gru", "spread": 0.1}})
-    assert trained_otherwise(spread) == {"model.r.spread": None}
-    assert trained_otherwise(Shape("(rsf)*2", 12, 8)) == {}
+    assert training_differences(spread) == {"model.r.spread": None}
+    assert training_differences(Shape("(rsf)*2", 12, 8)) == {}
 
 
 def test_what_goes_without_saying_may_be_said():

@@ -1,4 +1,4 @@
-"""The classifier step by step, as its equations read: what the kernels must equal, and what small texts are read by."""
+"""The classifier in plain NumPy, as its equations read: the reference for the kernels, and used for small texts."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def step(inputs: np.ndarray, outputs: np.ndarray, bag: Bag, label: int, alpha: f
 
 def _errors(hidden: np.ndarray, outputs: np.ndarray, label: int, loss: str, tree: Tree
             ) -> tuple[np.ndarray, np.ndarray]:
-    """What is wanted less what was said, at each output row that takes part."""
+    """Target minus prediction at each output row involved."""
     if loss == "hierarchical_softmax":
         way = slice(tree.starts[label], tree.starts[label + 1])
         nodes = tree.nodes[way].astype(np.int64)

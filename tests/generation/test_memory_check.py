@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 from toys import Words, random_bigram
 
 from chainrule.errors import OptionError
-from chainrule.generation import room
+from chainrule.generation import memory_check
 from chainrule.generation.generate import generate
 
 WORDS = Words(["the", "cat", "sat", "on"])
 
 
 @pytest.mark.parametrize(("how", "words"), [
-    ({"num": 10**12}, r"num = 1000000000000, expected at most [\d,]+: more have no room in the [\d,]+ GB of memory"),
-    ({"strategy": {"name": "beam", "beams": 10**12}}, r"beams = 1000000000000, expected at most [\d,]+: more have no"),
+    ({"num": 10**12}, r"num = 1000000000000, expected at most [\d,]+: more do not fit in the [\d,]+ GB of memory"),
+    ({"strategy": {"name": "beam", "beams": 10**12}}, r"beams = 1000000000000, expected at most [\d,]+: more do not fit"),
 ])
 def test_more_than_this_machine_can_hold_is_refused_at_once(how, words):
     with pytest.raises(OptionError, match=words):
@@ -27,14 +27,14 @@ def test_more_than_this_machine_can_hold_is_refused_at_once(how, words):
 @given(size=st.integers(2, 200_000), have=st.integers(10**6, 10**12))
 def test_the_number_in_the_message_is_the_largest_that_is_let_through(size, have):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(room, "memory", lambda: have)
+        patch.setattr(memory_check, "memory", lambda: have)
         with pytest.raises(OptionError) as caught:
-            room.check_beams(10**15, size)
+            memory_check.check_beams(10**15, size)
         most = int(caught.value.expected.split()[2].rstrip(":").replace(",", ""))
         if most > 1:
-            room.check_beams(most - 1, size)  # up to what whole numbers lose
+            memory_check.check_beams(most - 1, size)  # up to what whole numbers lose
         with pytest.raises(OptionError):
-            room.check_beams(most + 2, size)
+            memory_check.check_beams(most + 2, size)
 
 
 def test_texts_and_beams_take_about_what_is_reckoned():
@@ -49,6 +49,7 @@ def test_texts_and_beams_take_about_what_is_reckoned():
         taken[name] = tracemalloc.get_traced_memory()[name == "beams"]  # now; at most
         tracemalloc.stop()
         assert found
-    reckoned = {"texts": 400 * (room.TEXT + 100 * room.TOKEN), "beams": 300 * (602 * room.SCORE + 301 * room.DRAFT)}
-    for name, size in reckoned.items():
+    estimated = {"texts": 400 * (memory_check.TEXT + 100 * memory_check.TOKEN),
+                 "beams": 300 * (602 * memory_check.SCORE + 301 * memory_check.DRAFT)}
+    for name, size in estimated.items():
         assert size / 10 < taken[name] < 3 * size, (name, taken[name], size)

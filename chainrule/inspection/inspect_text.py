@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.inspection.inside import Noted, inside, models_in
+from chainrule.inspection.inside import Observations, inside, models_in
 from chainrule.inspection.passage import Passage, passage, shown
 from chainrule.inspection.surprisal import Expected, along
 from chainrule.protocols import LanguageModel, Tokenizer
@@ -39,7 +39,8 @@ def look(run: LoadedRun, corpus: Corpus, options: TextOptions | None = None, *, 
     units = read.units()
     steps = [list(along(model, unit, top=top)) for unit in units]
     seen = [_watched(model, unit) for unit in units]
-    found = [inside(Noted(place, seen, units, read.longest, run.tokenizer)) for place in models_in(seen[read.longest])]
+    found = [inside(Observations(place, seen, units, read.longest, run.tokenizer))
+             for place in models_in(seen[read.longest])]
     return {"run": str(run.path), "family": run.recipe.family, "tokenizer": run.tokenizer.name, "text": corpus.name,
             "unit": read.unit, "units": len(units), "cut": read.cut, "longest": read.longest,
             "spaced": not run.tokenizer.keeps_space, "totals": _totals(steps, read, run.tokenizer),

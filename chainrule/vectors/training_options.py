@@ -14,7 +14,7 @@ ROWS = 4096  # filled at a time
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingOptions:
     """The options that methods share, with word2vec's names."""
 
     dimension: int = 100
@@ -36,8 +36,8 @@ class Plan:
 class Progress:
     """Words done so far: for the step's size, and for the person who waits."""
 
-    def __init__(self, plan: Plan, total: float):
-        self.plan, self.total, self.done = plan, max(total, 1), 0
+    def __init__(self, options: TrainingOptions, total: float):
+        self.options, self.total, self.done = options, max(total, 1), 0
         self.began = self.said = time.perf_counter()
 
     @property
@@ -48,10 +48,10 @@ class Progress:
         """Words that were trained on; at most ten times a second somebody is told."""
         self.done += words
         now = time.perf_counter()
-        if self.plan.show is not None and self.done and now - self.said > 0.1:
+        if self.options.show is not None and self.done and now - self.said > 0.1:
             self.said = now
             speed = self.done / (now - self.began)
-            self.plan.show({"progress": self.share, "words_per_second": speed,
+            self.options.show({"progress": self.share, "words_per_second": speed,
                             "seconds_left": max(0.0, self.total - self.done) / speed})
 
     @property

@@ -1,4 +1,4 @@
-"""The folder of a comparison: whose it is, that one process works in it at a time, and what lies in it."""
+"""The folder of a comparison: what it holds, and a lock so that one process at a time works in it."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from chainrule.experiments.measuring import write
 
 PLAN, LOCK, REPORT, DETAILS, PAGE, BEST = ("comparison.json", ".lock", "report.json", "details.json", "report.html",
                                            "best")
-OURS = (LOCK, "trials", "runs")  # made before it is written down what is compared
-WAIT = 60.0  # seconds for a training whose parent was killed to save itself
+OURS = (LOCK, "trials", "runs")  # made before comparison.json
+WAIT = 60.0  # seconds: a training whose parent was killed may still be saving a checkpoint
 log = logging.getLogger("chainrule")
 
 
-def check_place(out: Path) -> None:
-    """Refuses a folder that is something else: ask before any work."""
+def check_folder(out: Path) -> None:
+    """Refuses a folder that holds something else; call it before any work."""
     if out.exists() and not out.is_dir():
         raise StorageError(f"{out}: a file is there, expected the name of a new folder.")
     if out.is_dir() and not (out / PLAN).exists() and any(path.name not in OURS for path in out.iterdir()):
-        raise StorageError(f"{out}: exists and is no comparison, so it is left alone. Choose another folder.")
+        raise StorageError(f"{out}: exists and is not a comparison, so it is left alone. Choose another folder.")
 
 
 @contextmanager
-def occupied(out: Path) -> Iterator[int]:
-    """A lock that trials inherit: it is free when the last of them has ended."""
-    check_place(out)
+def locked(out: Path) -> Iterator[int]:
+    """A lock that trials inherit: it is released when the last of them has ended."""
+    check_folder(out)
     try:
         (out / "trials").mkdir(parents=True, exist_ok=True)
         (out / "runs").mkdir(exist_ok=True)
@@ -50,23 +50,23 @@ def occupied(out: Path) -> Iterator[int]:
 
 def _lock(handle: int, out: Path) -> None:
     until = time.monotonic() + WAIT
-    told = False
+    logged = False
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except BlockingIOError:
             if time.monotonic() > until:
-                raise StorageError(f"{out}: another comparison is at work there. Wait for it, or choose another "
+                raise StorageError(f"{out}: another comparison is running there. Wait for it, or choose another "
                                    "folder.") from None
-        if not told:
-            log.info(f"{out}: another process is at work there; waiting for it up to {WAIT:.0f} s.")
-            told = True
+        if not logged:
+            log.info(f"{out}: another process is running there; waiting for it up to {WAIT:.0f} s.")
+            logged = True
         time.sleep(0.2)
 
 
-def settle(out: Path, plan: Mapping[str, Any], *, force: bool) -> None:
-    """Writes down what is compared, or refuses what differs from what was begun here."""
+def write_plan(out: Path, plan: Mapping[str, Any], *, force: bool) -> None:
+    """Writes the plan of the comparison; refuses one that differs from the plan already there, unless `force`."""
     path, wanted = out / PLAN, json.loads(json.dumps(plan))
     try:
         old = json.loads(path.read_text(encoding="utf-8"))
@@ -77,33 +77,33 @@ def settle(out: Path, plan: Mapping[str, Any], *, force: bool) -> None:
         changes = _changes(*(_without(each, either) for each in (old, wanted)))
         if changes:
             raise UsageError("\n".join([f"{out}: holds another comparison:", *changes[:8], "Give the same command to "
-                                        "go on with it, another --out, or --force: what is the same is kept."]))
+                                        "continue it, another --out, or --force: unchanged results are kept."]))
     write(path, wanted)
 
 
 def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """What differs: recipes that are in one alone by their names, the others option by option."""
+    """What differs: the lists of recipes if they differ, then the options of the recipes that both have."""
     from chainrule.training.workspace import differences
 
     both = old["recipes"].keys() & new["recipes"].keys()
     named = [", ".join(each["recipes"]) or "none" for each in (old, new)]
     found = [f"recipes: {named[0]} → {named[1]}"] if old["recipes"].keys() != new["recipes"].keys() else []
-    return found + differences(*({**each, "recipes": {name: _told(each["recipes"][name]) for name in sorted(both)}}
-                                 for each in (old, new)))
+    recipes = ({name: _comparable(each["recipes"][name]) for name in sorted(both)} for each in (old, new))
+    return found + differences(*({**each, "recipes": own} for each, own in zip((old, new), recipes, strict=True)))
 
 
-def _told(recipe: Mapping[str, Any]) -> dict[str, Any]:
-    """A recipe without the words about it, and without what all share and is told once."""
+def _comparable(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """A recipe without its description, and without the options that all recipes share."""
     return {name: value for name, value in recipe.items() if name not in ("description", "tokenizer", "split")}
 
 
 def _without(plan: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
-    """The plan without recipes that could not be read then or now: mending one is no other comparison."""
+    """The plan without recipes that could not be read then or now: correcting one keeps the comparison the same."""
     return {**plan, "recipes": {name: recipe for name, recipe in plan["recipes"].items() if name not in names}}
 
 
 def point_to_best(out: Path, run: str | None) -> None:
-    """`best` is a link to the run; a copy where the file system has no links."""
+    """`best` is a link to the best run, or a copy where the file system has no links."""
     link = out / BEST
     partial = out / f".{BEST}.partial"
     _remove(partial)

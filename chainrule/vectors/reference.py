@@ -16,8 +16,8 @@ import numpy as np
 
 from chainrule.vectors.huffman import Tree
 from chainrule.vectors.noise import keep_table, noise_table
-from chainrule.vectors.plan import Plan
 from chainrule.vectors.text import UNIT_ENDS, Text
+from chainrule.vectors.training_options import TrainingOptions
 from chainrule.vectors.windows import Bags, Objective, Tables, block_size, ways
 
 Windows = list[tuple[int, list[int]]]  # each center's place, and the places around it
@@ -42,9 +42,9 @@ class Draws:
         return np.searchsorted(sums, [(k + (self.next() >> 11) / 2**53) / count for k in range(count)], side="right")
 
 
-def read_words(text: Text, ids: np.ndarray, plan: Plan, draws: Draws) -> tuple[np.ndarray, Windows]:
+def read_words(text: Text, ids: np.ndarray, options: TrainingOptions, draws: Draws) -> tuple[np.ndarray, Windows]:
     """The words that subsampling keeps, and each one's window."""
-    keep = keep_table(text.counts, plan.sample)
+    keep = keep_table(text.counts, options.sample)
     words: list[int] = []
     units, reaches = [], []
     unit = 0
@@ -55,21 +55,21 @@ def read_words(text: Text, ids: np.ndarray, plan: Plan, draws: Draws) -> tuple[n
             if x >> 32 <= keep[row]:
                 words.append(row)
                 units.append(unit)
-                reaches.append(1 + x % 2**32 % plan.window)
+                reaches.append(1 + x % 2**32 % options.window)
     places = range(len(words))
     windows = [(i, [j for j in places[max(0, i - reaches[i]) : i + reaches[i] + 1] if j != i and units[j] == units[i]])
                for i in places]
     return np.array(words, np.int64), windows
 
 
-def learn_chunk(text: Text, ids: np.ndarray, plan: Plan, objective: Objective, bags: Bags, tables: Tables, *,
-                seed: int, alpha: float) -> None:
+def learn_chunk(text: Text, ids: np.ndarray, options: TrainingOptions, objective: Objective, bags: Bags,
+                tables: Tables, *, seed: int, alpha: float) -> None:
     """Trains the tables in place on one stretch of ids."""
     draws = Draws(seed)
-    words, windows = read_words(text, ids, plan, draws)
+    words, windows = read_words(text, ids, options, draws)
     sums, _ = noise_table(text.counts, objective.ns_exponent)
     tree = ways(text, objective, tables)
-    size = block_size(text, plan, objective)
+    size = block_size(text, options, objective)
     for first in range(0, len(words), size):
         drawn = draws.rows(sums, objective.shared if objective.loss == "negative_sampling" else 0)
         learn_block(words, windows[first : first + size], objective, bags, tables, drawn, alpha=alpha, tree=tree)

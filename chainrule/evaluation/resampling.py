@@ -1,4 +1,4 @@
-"""What the bootstrap draws: documents where there are enough of them, else stretches of consecutive text.
+"""The units that the bootstrap resamples: documents if there are enough, else stretches of consecutive text.
 
 Neighboring lines of a text are alike, so drawing them one by one makes intervals too narrow. Of 118 excerpts of 200
 lines of WikiText-2, under a trigram of the Penn Treebank, 66 intervals over lines held the loss of the whole text, and
@@ -13,11 +13,11 @@ from chainrule.evaluation.totals import Totals, Units, block_totals, unit_totals
 from chainrule.protocols import LanguageModel, Tokenizer
 
 FEW = 20  # documents; below this many, stretches of consecutive text are drawn
-STRETCHES, SMALLEST, LARGEST = 40, 16, 8192  # how many stretches are wished for, and their bytes
+STRETCHES, SMALLEST, LARGEST = 40, 16, 8192  # how many stretches there should be, and their bytes
 
 
 def stretch_bytes(total: int) -> int:
-    """How long a stretch of a text of so many bytes is, about."""
+    """About how many bytes a stretch has, for a text of `total` bytes."""
     return min(LARGEST, max(SMALLEST, total // STRETCHES))
 
 
@@ -30,7 +30,7 @@ def first_lines(bytes_R: np.ndarray) -> np.ndarray:
 
 
 def drawn(model: LanguageModel, tokenizer: Tokenizer, encoded: Units, unit: str) -> Totals:
-    """What the model's losses add up to in each of the groups that are drawn; `unit` is what a unit of the text is."""
+    """The sums of the model's losses over each group that is resampled; `unit` is what a unit of the text is."""
     bytes_R = np.asarray(encoded.bytes)
     firsts = np.arange(len(bytes_R)) if unit == "document" else first_lines(bytes_R)
     if len(firsts) >= FEW:

@@ -1,4 +1,4 @@
-"""Contract of what stands beside the sublayers: norms, dropouts, positions, embeddings, wirings; and of saving all."""
+"""Contract of the parts that are not sublayers: norms, dropouts, positions, embeddings, wirings; and of saving."""
 
 from __future__ import annotations
 
@@ -53,18 +53,18 @@ def options_have_types(kind: str, name: str) -> None:
 
 @check(*EVERY)
 def saved_and_loaded(kind: str, name: str) -> None:
-    """What is saved is what is loaded, and there is nothing else to be kept."""
+    """Loading gives back what was saved, and no buffer is saved."""
     first, second = made(kind, name), made(kind, name, seed=1)
     state = {key: value.contiguous() for key, value in first.state_dict().items()}
     second.load_state_dict(load(save(state)))
     for key, value in second.state_dict().items():
-        require(torch.equal(value, first.state_dict()[key]), f"{key} is another after loading")
-    require({key for key, _ in first.named_parameters()} == set(first.state_dict()), "a buffer is kept in files")
+        require(torch.equal(value, first.state_dict()[key]), f"{key} has changed after loading")
+    require({key for key, _ in first.named_parameters()} == set(first.state_dict()), "a buffer is saved")
 
 
 @check(NORMS, DROPOUTS)
 def one_position_at_a_time(kind: str, name: str) -> None:
-    """It sees one position at a time, and keeps shape and precision."""
+    """It handles each position by itself, and keeps shape and precision."""
     for dtype in (torch.bfloat16, torch.float32, torch.float64):
         part, x = made(kind, name).to(dtype).eval(), inputs(dtype)
         y = part(x)
@@ -76,11 +76,11 @@ def one_position_at_a_time(kind: str, name: str) -> None:
 
 @check(DROPOUTS)
 def keeps_the_mean(kind: str, name: str) -> None:
-    """While training it leaves out numbers and keeps their mean; otherwise it does nothing."""
+    """In training it sets numbers to 0 and keeps their mean; outside training it does nothing."""
     torch.manual_seed(0)
     dropout, x = build(kind, {"name": name, "rate": 0.4}, PLACE), torch.ones(50, 40, 30)
     y = dropout(x)
-    require_close(y.unique(), torch.tensor([0, 1 / 0.6]), "what is left of ones", 1e-5)
+    require_close(y.unique(), torch.tensor([0, 1 / 0.6]), "ones after dropout", 1e-5)
     require(abs(y.mean().item() - 1) < 0.06, f"the mean of ones is {y.mean().item():.3f}")
     require(torch.equal(dropout.eval()(x), x), "it changes numbers outside training")
 
@@ -100,10 +100,10 @@ def gradients_reach_all(kind: str, name: str) -> None:
 
 @check(WIRINGS)
 def hands_the_state_on(kind: str, name: str) -> None:
-    """It hands on the sublayer's state, and its initialization keeps what it wraps finite."""
+    """It returns the sublayer's state unchanged, and its initialization keeps the sublayer's weights finite."""
     wiring, x = made(kind, name), inputs(torch.float32)
     y, state = wiring(x, lambda inward: (2 * inward, "after"))
-    require(state == "after" and y.shape == x.shape, "the state or the shape is another behind it")
+    require(state == "after" and y.shape == x.shape, "it changes the state or the shape")
     body = build("parts/mixers", "attention", PLACE)
     wiring.initialize(body, PLACE)
     require(all(bool(each.isfinite().all()) for each in body.parameters()), "first weights are not finite")
@@ -111,7 +111,7 @@ def hands_the_state_on(kind: str, name: str) -> None:
 
 @check(EMBEDDINGS)
 def token_by_token(kind: str, name: str) -> None:
-    """A token's vector does not depend on those beside it."""
+    """A token's vector does not depend on its neighbors."""
     part, ids = made(kind, name).double().eval(), torch.arange(B * T).view(B, T) % V
     whole = part(ids)
     require(whole.shape == (B, T, D), f"vectors have the shape {tuple(whole.shape)}, expected {(B, T, D)}")
@@ -121,7 +121,7 @@ def token_by_token(kind: str, name: str) -> None:
 @check(POSITIONS)
 @torch.no_grad()
 def where_reading_began(kind: str, name: str) -> None:
-    """A position does not depend on where reading began, nor on other rows."""
+    """A position does not depend on where reading started, nor on other rows."""
     place, x = made(kind, name).double(), inputs()
     positions = torch.arange(T)[None]
     heads = x.unflatten(-1, (HEADS, -1)).transpose(1, 2)
@@ -146,7 +146,7 @@ def where_reading_began(kind: str, name: str) -> None:
 
 @check(NORMS, DROPOUTS, POSITIONS, EMBEDDINGS, WIRINGS, HEADS_KIND)
 def twin_of_a_part(kind: str, name: str) -> None:
-    """Where the engine has a twin of it, the twin computes the same."""
+    """If the engine has a twin of it, the twin computes the same."""
     torch.manual_seed(0)
     shape = Shape(pattern="sf", width=16, context=CONTEXT, head="untied")
     slot = kind.rpartition("/")[2].removesuffix("s")

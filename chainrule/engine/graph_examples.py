@@ -1,4 +1,4 @@
-"""Small computation graphs that lectures draw on a blackboard."""
+"""Small example graphs, as lectures draw them: a product of a sum, and a neuron."""
 
 from __future__ import annotations
 
@@ -18,4 +18,4 @@ def neuron() -> Tensor:
     return 1.0 / (1.0 + (-1.0 * (w0 * x0 + w1 * x1 + w2)).exp())
 
 
-CLASSICS = {"neuron": neuron, "product": product}
+EXAMPLES = {"neuron": neuron, "product": product}

@@ -1,4 +1,4 @@
-"""Whether a neural model has room on this machine: asked before memory is full, which would end other programs."""
+"""Refuses a neural model that does not fit in memory before it is built: full memory would end other programs."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 from chainrule.errors import ChainruleError
 from chainrule.storage.environment import memory
 
-BYTES = 8  # of each parameter at least: its weight and its gradient in float32; optimizers and activations come on top
+BYTES = 8  # of each parameter at least: weight and gradient in float32; optimizer and activations need more
 
 
-def check_room(shape: Any, vocabulary_size: int, device: str) -> None:
-    """Refuses weights and gradients that are more than all memory of the machine; a GPU refuses by itself."""
+def check_memory(shape: Any, vocabulary_size: int, device: str) -> None:
+    """Refuses weights and gradients larger than the machine's memory; a GPU raises its own error."""
     from chainrule.models.cost.counting import on_meta
     from chainrule.training.networks import chosen_device
 

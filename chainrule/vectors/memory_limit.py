@@ -30,7 +30,7 @@ def memory_of(given: int | str) -> int:
     return memory
 
 
-def room_for(events: int, memory: int, folder: Path | None) -> Scratch:
+def scratch_for(events: int, memory: int, folder: Path | None) -> Scratch:
     """Arrays in memory if all fits; otherwise in files beside the run, which vanish with the process."""
     need = PROGRAM + events * (EVENT + PAIR)
     if need <= memory:
@@ -40,7 +40,7 @@ def room_for(events: int, memory: int, folder: Path | None) -> Scratch:
     return Scratch(max(int(memory * 0.8), PROGRAM + (64 << 20)), folder)
 
 
-def let_go(array: np.ndarray) -> None:
+def drop_pages(array: np.ndarray) -> None:
     """Drops the resident pages of a memory map that is read from front to back; they are on the disk."""
     base = array.base
     while base is not None and not isinstance(base, mmap.mmap):

@@ -1,4 +1,4 @@
-"""Whether so many texts or beams have room on this machine: a slip of the finger should not fill its memory."""
+"""Refuses more texts or beams than fit in memory: a mistyped number should not fill the machine."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from chainrule.errors import OptionError
 from chainrule.storage.environment import memory
 
 TEXT, TOKEN = 2000, 60  # bytes of a finished text, and of each of its tokens
-TOKENS = 100  # counted of a text: most that may be longer end sooner
-DRAFT, SCORE = 500, 16  # bytes of a draft that a beam may become, and of the score of each token of the vocabulary
+TOKENS = 100  # assumed length of a text at most: most texts end sooner than their limit
+DRAFT, SCORE = 500, 16  # bytes of each candidate of a beam, and of the score of each token of the vocabulary
 
 
 def check_texts(num: int, max_tokens: int) -> None:
-    """Refuses texts that take more than all memory: they are given back together."""
+    """Refuses texts that take more than all memory: all of them are returned at once."""
     most = memory() // (TEXT + TOKEN * min(max_tokens, TOKENS))
     if num > most:
-        raise OptionError("num", num, f"at most {most:,}: more have no room in the {_told()} of this machine",
-                          "Ask for fewer at a time, each time with another seed.")
+        raise OptionError("num", num, f"at most {most:,}: more do not fit in the {_memory_text()} of this machine",
+                          "Generate fewer at a time, each time with another seed.")
 
 
 def check_beams(beams: int, vocabulary_size: int) -> None:
@@ -27,9 +27,9 @@ def check_beams(beams: int, vocabulary_size: int) -> None:
         wide = memory() // ((SCORE + DRAFT) * vocabulary_size)  # with as many drafts a beam as there are tokens
         few = (isqrt((SCORE * vocabulary_size + DRAFT) ** 2 + 4 * DRAFT * memory())
                - SCORE * vocabulary_size - DRAFT) // (2 * DRAFT)  # b² D + b (V S + D) = memory
-        raise OptionError("beams", beams, f"at most {max(1, wide, few):,}: more have no room in the {_told()} of this "
-                          "machine", "4 to 10 are usual.")
+        raise OptionError("beams", beams, f"at most {max(1, wide, few):,}: more do not fit in the {_memory_text()} "
+                          "of this machine", "4 to 10 are usual.")
 
 
-def _told() -> str:
+def _memory_text() -> str:
     return f"{memory() / 1e9:,.0f} GB of memory"

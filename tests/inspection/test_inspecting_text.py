@@ -8,7 +8,7 @@ import pytest
 import chainrule.inspection.attention as attention
 from chainrule.errors import DataError, OptionError
 from chainrule.inspection.inside import models_in
-from chainrule.inspection.looking import look
+from chainrule.inspection.inspect_text import look
 from chainrule.runs import load
 from chainrule.storage.json_text import json_text
 from chainrule.text.corpora import open_corpus

@@ -5,8 +5,8 @@ import pytest
 from toys import Words, encoded, random_bigram
 
 import chainrule
-from chainrule.evaluation.drawing import drawn, first_lines, stretch_bytes
 from chainrule.evaluation.evaluate import evaluate
+from chainrule.evaluation.resampling import drawn, first_lines, stretch_bytes
 from chainrule.evaluation.totals import unit_totals
 
 WORDS = Words(["the", "cat", "sat", "on"])
