@@ -1,4 +1,4 @@
-"""What a family trains on, and what it gives back."""
+"""What a family trains on, and what it returns."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Job:
     """What a family trains on."""
 
     recipe: Recipe
-    corpus: Corpus | None  # None where the family was given something else than text, such as counts
+    corpus: Corpus | None  # None if the family does not train on text but, for example, on counts
     valid: Corpus | None
     folder: Path  # where large temporary files may lie
     seconds: dict[str, float] = field(default_factory=dict)  # how long each step took, for the report
     began: float = field(default_factory=time.perf_counter)
-    out: Path | None = None  # the run folder to be; a family that trains for long keeps its unfinished state beside it
-    force: bool = False  # an unfinished state that does not fit may be thrown away
-    show: Callable[[Mapping[str, Any]], None] | None = None  # is told how far training has come
+    out: Path | None = None  # the run folder to make; a family that trains for long keeps its checkpoints beside it
+    force: bool = False  # checkpoints with different settings may be discarded
+    show: Callable[[Mapping[str, Any]], None] | None = None  # called with the progress of training
 
     def timed(self, step: str) -> _Timer:
         """`with job.timed("counting"): …`"""
@@ -38,15 +38,15 @@ class Job:
 
 @dataclass(frozen=True)
 class Trained:
-    """What a family gives back; `write(folder)` adds the model's files to the run."""
+    """What a family returns; `write(folder)` adds the model's files to the run."""
 
     tokenizer: Tokenizer
-    model: Any  # what it can do is told by the protocols
+    model: Any  # the protocols define what it can do
     write: Callable[[Path], None]
     report: dict[str, Any]
     metrics: Iterable[Mapping[str, Any]] = ()
-    recipe: Recipe | None = None  # where training settled what the recipe left open
-    saved: Callable[[], None] = lambda: None  # called when the run is on the disk: unfinished state may go
+    recipe: Recipe | None = None  # the recipe with the values that training chose for options left open
+    saved: Callable[[], None] = lambda: None  # called when the run is on the disk: checkpoints may be removed
     leads: bool = True  # of several processes that trained it together one saves it
 
     def led_by(self, leads: bool) -> Trained:

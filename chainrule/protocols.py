@@ -1,4 +1,4 @@
-"""What everything is known by: models by what they can do, families and tasks by what they offer, tokenizers."""
+"""The protocols: what models, families, tasks and tokenizers can do."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class LanguageModel(Protocol[State]):
 
 @runtime_checkable
 class Joins(Protocol):
-    """A language model whose rows may have read differently much, so that new ones can join a running batch."""
+    """A language model whose rows may have read different numbers of tokens, so that new rows can join a batch."""
 
     def join(self, states: Sequence[Any]) -> Any:
         """The rows of several states as one batch; may consume them."""
@@ -57,7 +57,7 @@ class Joins(Protocol):
 
 @runtime_checkable
 class Shortenable(Protocol):
-    """A language model that remembers at most `context` tokens, and can be asked to make do with fewer."""
+    """A language model that uses at most `context` tokens, and can be limited to fewer."""
 
     context: int
 
@@ -66,29 +66,29 @@ class Shortenable(Protocol):
 
 @runtime_checkable
 class ReadsAtOnce(Protocol):
-    """A language model that reads several tokens in less time than one by one: prompts."""
+    """A language model that reads several tokens, such as a prompt, faster than one by one."""
 
     def read(self, state: Any, ids: Array) -> Any:
         """The state after the (B, T) ids; as `advance`, it may consume the state it is given.
 
-        A state of None is that of rows that begin: they read <s> first.
+        A state of None means new rows, which read <s> first.
         """
         ...
 
 
 @runtime_checkable
 class WritesElsewhere(Protocol):
-    """A language model that writes faster in another form of itself, with the same probabilities up to rounding."""
+    """A language model with another form that generates faster, with the same probabilities up to rounding."""
 
     def to_write(self) -> LanguageModel: ...
 
 
 @runtime_checkable
 class WritesAhead(Protocol):
-    """A language model that can choose tokens itself, several in a row, where it computes."""
+    """A language model that can choose several tokens in a row on its own device."""
 
     def steps_ahead(self, state: Any, choosing: Any, ids: np.ndarray, most: int) -> Any:
-        """Steps that go on from a state whose rows have read these ids, for at most so many tokens; None where not.
+        """Steps that continue from a state whose rows have read these ids, for at most `most` tokens; or None.
 
         `choosing` is a `generation.choosing.Choosing`. The steps have `rows`, `room` (tokens that they can still
         write), `run(u)` for u (R, N), which gives ids, ln p after the filters and ln p of the model, (R, N) each in
@@ -99,7 +99,7 @@ class WritesAhead(Protocol):
 
 @runtime_checkable
 class ScoresUnits(Protocol):
-    """A language model that scores a stream of units as it lies, without padding."""
+    """A language model that scores a stream of units without padding."""
 
     def score_units(self, ids: Array) -> Array:
         """(T,): ln p of each token of a stream of units that each end with </s>."""
@@ -108,7 +108,7 @@ class ScoresUnits(Protocol):
 
 @runtime_checkable
 class Filler(Protocol):
-    """A model that says what may stand in a gap of a text. What `chainrule fill` needs."""
+    """A model that predicts masked tokens. What `chainrule fill` needs."""
 
     def fill(self, text: str, *, top: int = ...) -> list[list[tuple[str, float]]]:
         """For each [MASK] in the text, the likeliest tokens with their probabilities."""
@@ -117,7 +117,7 @@ class Filler(Protocol):
 
 @runtime_checkable
 class WordVectors(Protocol):
-    """A vector for each word: nearness means likeness. What `chainrule neighbors` and `analogy` need."""
+    """A vector for each word; similar words have near vectors. What `chainrule neighbors` and `analogy` need."""
 
     dimension: int
     words: Sequence[str]
@@ -160,7 +160,7 @@ def called(model: object) -> str:
 
 @runtime_checkable
 class Layered(Protocol):
-    """A model made of layers that can be differentiated: what is inside it can be measured."""
+    """A differentiable model made of layers, whose inside can be measured."""
 
     layer_names: tuple[str, ...]
     window: int | None
@@ -170,7 +170,7 @@ class Layered(Protocol):
         ...
 
     def position_similarity(self) -> list[Any]:
-        """How alike two places look to the model: `models.inside.positions.Places`, its own first."""
+        """The similarity of positions: `models.inside.positions.Places`, the model's own first."""
         ...
 
     def gradients(self, ids: np.ndarray, *, clip: float | None = ...) -> Any:
@@ -188,7 +188,7 @@ class Tokenizer(Protocol):
     start: int
     end: int
     lossless: bool
-    keeps_space: bool  # where it does not, `unit=auto` is a line
+    keeps_space: bool  # if not, `unit=auto` is a line
 
     def encode(self, text: str) -> np.ndarray:
         """int32 ids of the text, without <s> and </s>."""
@@ -226,7 +226,7 @@ class Tokenizer(Protocol):
 class Family(Protocol):
     """What a recipe's `family` names: its options, how it is trained, how it is loaded. It is used as a class.
 
-    A family derives from this and says what differs; what it leaves out is as written here.
+    A family derives from this class and overrides what differs.
     """
 
     Options: ClassVar[Any]  # a frozen pydantic model: the recipe's `model` section
@@ -243,17 +243,17 @@ class Family(Protocol):
 
     @classmethod
     def load(cls, folder: Path, recipe: Any, tokenizer: Any) -> Any:
-        """The model of a run folder: what it can do is told by the protocols above."""
+        """The model of a run folder: it satisfies some of the protocols above."""
         ...
 
     @classmethod
     def load_to_write(cls, folder: Path, recipe: Any, tokenizer: Any) -> Any:
-        """The same where nothing else is wanted than `generate`: some models have a form that writes faster."""
+        """The same for `generate` only: some models have a form that generates faster."""
         return cls.load(folder, recipe, tokenizer)
 
     @classmethod
     def begin(cls, recipe: Any, tokenizer: Any) -> Any:
-        """The model as training begins it, with fresh weights; of a layered family."""
+        """An untrained model with initial weights, in a layered family."""
         raise UsageError(f"a model of the family {recipe.family!r} has no weights before it is trained.")
 
     @classmethod
@@ -269,7 +269,7 @@ class Family(Protocol):
 
 
 class Task(Protocol):
-    """What a finished run is good for: how it is measured, and what is said of it."""
+    """What a finished run can do, how it is evaluated and how it is described."""
 
     ability: ClassVar[type]  # a protocol above
     kind: ClassVar[str]  # in a sentence: "language model"
@@ -308,11 +308,11 @@ class LearnedTask(Task, Protocol):
         ...
 
     def samples(self, network: Any, tokenizer: Tokenizer) -> list[str]:
-        """What the network writes, for people to see how it comes along."""
+        """Texts that the network generates, to show its progress."""
         ...
 
     def model(self, network: Any, tokenizer: Tokenizer) -> Any:
-        """The network as what a finished run holds."""
+        """The network as the model of a finished run."""
         ...
 
 
@@ -337,7 +337,7 @@ class TrainingData(Protocol):
         ...
 
     def measured(self, loss: float) -> Mapping[str, float]:
-        """What else is told of a training loss: bits per byte."""
+        """Further metrics derived from a training loss, such as bits per byte."""
         ...
 
     def measured_in_validation(self, loss: float) -> Mapping[str, float]:

@@ -1,4 +1,4 @@
-"""A trained model is a folder, whatever its family: made whole by `save_run`, opened by `load`."""
+"""A trained model of any family is a folder: written atomically by `save_run`, opened by `load`."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class LoadedRun:
     report: Mapping[str, Any]
 
     def offering(self, ability: type, verb: str) -> Any:
-        """The model, where it can do what a verb needs; otherwise one line says what the run holds."""
+        """The model, if it can do what a verb needs; if not, the error says what the run holds."""
         if isinstance(self.model, ability):
             return self.model
         raise UsageError(f"{self.path} holds {called(self.model)}; {verb} needs {ABILITIES[ability]}.")
 
     def text_options(self, overrides: Sequence[str] = ()) -> TextOptions:
-        """How the run reads text, changed by `text.…=value`; what else a recipe says is settled."""
+        """How the run reads text, changed by `text.…=value`; other options cannot be changed after training."""
         for word in overrides:
             if not word.startswith("text."):
                 raise UsageError(f"{word}: only text.… can be changed now, the model is trained; try "
@@ -63,7 +63,7 @@ class LoadedRun:
 def load(run: str | Path, *, to_write: bool = False) -> LoadedRun:
     """Opens a run folder; a damaged or half-written one is refused, and the file named.
 
-    `to_write` says that nothing else is wanted than `generate`: some models have a form that opens and writes faster.
+    `to_write` is for `generate` only: some models have a form that loads and generates faster.
     """
     from chainrule.text.tokenizer import load_tokenizer
 
@@ -78,7 +78,7 @@ def load(run: str | Path, *, to_write: bool = False) -> LoadedRun:
 
 
 def task_of(run: str | Path | LoadedRun) -> Any:
-    """What a run is good for."""
+    """The task of a run."""
     recipe = run.recipe if isinstance(run, LoadedRun) else _recipe_of(Path(run))
     return build("tasks", recipe.task)
 

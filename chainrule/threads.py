@@ -1,4 +1,4 @@
-"""Work on pieces side by side: NumPy and `nogil` kernels let go of the GIL, and compile sooner than `parallel=True`."""
+"""Threads: NumPy and `nogil` kernels release the GIL, and such kernels compile faster than `parallel=True`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking inside without keeping: parts `note` what they compute, `with watch() as seen:` collects it."""
+"""Recording values inside a model: parts `note` what they compute, `with watch() as seen:` collects it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 Seen = dict[str, list[Any]]
 _watchers: ContextVar[tuple[Seen, ...]] = ContextVar("watchers", default=())
 _place: ContextVar[str] = ContextVar("place", default="")
-_blocks = 0  # open, in all threads; asked first: a compiler can guard a number, but not look into a context
+_blocks = 0  # open blocks of all threads; checked first: a compiler can guard a number but not a context variable
 _counting = Lock()
 
 
 def note(name: str, value: Any) -> None:
-    """Hands a value to whoever watches; costs one look-up when nobody does."""
+    """Records a value in every open `watch` block; costs one look-up when there is none."""
     if not watched():
         return
     for seen in _watchers.get():
@@ -24,7 +24,7 @@ def note(name: str, value: Any) -> None:
 
 
 def placed(place: str, call: Callable[..., Any], *given: Any) -> Any:
-    """`call(*given)`, with the place put before the names of all that it notes: `sublayers.3/attention`."""
+    """`call(*given)`, with the place as a prefix of all names that it notes: `sublayers.3/attention`."""
     if not watched():
         return call(*given)
     token = _place.set(f"{_place.get()}{place}/")
@@ -35,13 +35,13 @@ def placed(place: str, call: Callable[..., Any], *given: Any) -> Any:
 
 
 def watched() -> bool:
-    """Whether anybody watches: a fused kernel, which cannot note, then gives way to the plain path."""
+    """Whether a `watch` block is open: then fused kernels, which cannot note values, are not used."""
     return _blocks > 0 and bool(_watchers.get())
 
 
 @contextmanager
 def watch() -> Iterator[Seen]:
-    """Everything noted inside the block, by name, in order; blocks may be nested, each sees what happens in it."""
+    """Collects everything noted inside the block, by name, in order; blocks may be nested, each collects its own."""
     global _blocks
     seen: Seen = {}
     token = _watchers.set((*_watchers.get(), seen))

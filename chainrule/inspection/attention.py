@@ -37,7 +37,7 @@ def shortened(found: Sequence[Map], most: int | None = None) -> list[Map]:
 
 
 def first_row(values: Sequence[Any]) -> np.ndarray:
-    """The first row of the first of the noted tensors, as float64: long texts are read in windows, which are rows."""
+    """The first row of the first recorded tensor, as float64: long texts are read in windows, which are rows."""
     return plain_array(values[0][0])
 
 

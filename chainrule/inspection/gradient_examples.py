@@ -1,4 +1,4 @@
-"""Models for a lecture on gradients: fresh ones of the engine, small enough to be made while the class is waiting."""
+"""Example models for `chainrule inspect --gradients`: small untrained ones of the engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The inside of one model, put together from what it observed while it scored a passage."""
+"""Everything shown about one model, from the values that it recorded while it scored a passage."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_NEIGHBORED = 100  # different tokens whose neighbors are looked for
 
 @dataclass(frozen=True)
 class Observations:
-    """What one model observed: `seen` of each unit, and the unit that is looked into; names begin with `model`."""
+    """The values that one model recorded: `seen` has those of each unit, `longest` is the unit shown in detail."""
 
     model: str
     seen: Sequence[Seen]
@@ -35,7 +35,7 @@ class Observations:
     tokenizer: Tokenizer
 
     def each(self, name: str) -> list[Any]:
-        """The first value of this name in each unit; none where the model notes no such thing."""
+        """The first value of this name in each unit; [] if the model records no such value."""
         return [seen[self.model + name][0] for seen in self.seen if self.model + name in seen]
 
     @property
@@ -49,7 +49,7 @@ class Observations:
         return self.seen[self.longest]
 
     def read(self, count: int) -> list[str]:
-        """The first tokens that were read in the unit that is looked into: <s> comes first."""
+        """The first tokens of the unit shown in detail; <s> comes first."""
         ids = [self.tokenizer.start, *self.units[self.longest].tolist()]
         return [shown(self.tokenizer, id) for id in ids[:count]]
 
@@ -58,23 +58,23 @@ Section = Callable[[Observations], dict[str, Any] | None]
 
 
 def models_in(seen: Seen) -> list[str]:
-    """What the names of each model begin with: nothing for the model itself, `members.0/` for a member."""
+    """The prefix of each model's names: nothing for the model itself, `members.0/` for a member."""
     found = {re.match(r"(members\.\d+/)*", name)[0] for name in seen}  # type: ignore[index]
     return sorted(found | {""}, key=lambda place: [int(number) for number in re.findall(r"\d+", place)])
 
 
 def inside(observed: Observations) -> dict[str, Any]:
-    """Every section that this model has something for, and one line that says which it has not."""
+    """Every section that applies to this model, and one line that names the others."""
     found = {name: section(observed) for name, (section, _) in SECTIONS.items()}
     name = observed.model.rstrip("/").replace("members.", "member ") or "the model"
     missing = [what for key, (_, what) in SECTIONS.items() if found[key] is None and key != "members"]
-    said = [f"left out, for this model has none: {', '.join(missing)}."] if missing and not found["members"] else []
+    said = [f"left out, since this model has none: {', '.join(missing)}."] if missing and not found["members"] else []
     return {"name": name, "said": [*said, *_limits(observed, found)],
             **{key: value for key, value in found.items() if value is not None}}
 
 
 def _limits(observed: Observations, found: dict[str, Any]) -> list[str]:
-    """How much of the passage the maps and layers are of, where that is not all."""
+    """Which part of the passage maps and layers show, if not all of it."""
     length = len(observed.units[observed.longest])
     where = f"unit {observed.longest + 1}, the longest" if len(observed.units) > 1 else "the text"
     counts = {what: len(found[key]["read"]) for key, what in (("attention", "attention"), ("layers", "layers"))
@@ -100,7 +100,7 @@ def members(observed: Observations) -> dict[str, Any] | None:
 
 
 def backoff(observed: Observations) -> dict[str, Any] | None:
-    """Of an n-gram model: the order that answered for each token, and the contexts that were left on the way."""
+    """Of an n-gram model: the order that gave each token's probability, and the contexts it backed off from."""
     rows, longest = [], 0
     for unit, path in zip(observed.units, observed.each("path"), strict=False):
         words = [shown(observed.tokenizer, id) for id in [observed.tokenizer.start, *unit.tolist()]]
@@ -139,7 +139,7 @@ def layers(observed: Observations) -> dict[str, Any] | None:
 
 
 def positions(observed: Observations) -> dict[str, Any] | None:
-    """The model's positions beside the forms that need no training."""
+    """The model's positions, and fixed forms for comparison."""
     layered = observed.layered
     found = layered.position_similarity() if layered else []
     return {"measures": MEASURES, "forms": [

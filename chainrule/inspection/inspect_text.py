@@ -1,4 +1,4 @@
-"""Looking at one text through one model: all that can be seen of it, as one object of plain values."""
+"""Inspecting one model on one text: everything that can be shown, as one object of plain values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def inspect(run: str | Path | LoadedRun, data: str | Path | Sequence[str | Path]
 
 def look(run: LoadedRun, corpus: Corpus, options: TextOptions | None = None, *, tokens: int = 256, top: int = 5
          ) -> dict[str, Any]:
-    """Surprisal along the first `tokens` tokens of a text, and what the model showed while it scored them.
+    """Surprisal along the first `tokens` tokens of a text, and what the model recorded while it scored them.
 
     `models` holds the insides: of the model itself, and of each member where it is a mixture.
     """
@@ -48,7 +48,7 @@ def look(run: LoadedRun, corpus: Corpus, options: TextOptions | None = None, *, 
 
 
 def _watched(model: LanguageModel, unit: np.ndarray) -> Seen:
-    """All that is noted while a unit is scored."""
+    """Everything recorded while a unit is scored."""
     with watch() as seen:
         model.score(unit[None])
     return seen
@@ -72,12 +72,12 @@ def _totals(steps: Sequence[Sequence[Expected]], read: Passage, tokenizer: Token
 
 
 def _said(read: Passage, run: LoadedRun, found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Sentences about what is not there, or not whole."""
+    """Sentences about anything missing or cut off."""
     said = []
     if read.cut:
-        said.append(f"the text goes on: of it the first {len(read.ids):,} tokens were read; --tokens reads more.")
+        said.append(f"only the first {len(read.ids):,} tokens of the text were read; --tokens reads more.")
     unknown = int((read.ids == run.tokenizer.unknown).sum())
     if unknown:
         said.append(f"{unknown:,} of {len(read.ids):,} tokens are {run.tokenizer.token(run.tokenizer.unknown or 0)}: "
-                    "the model never saw what stands there.")
+                    "they were not in the training text.")
     return said + [f"{each['name']}: {line}" if len(found) > 1 else line for each in found for line in each["said"]]

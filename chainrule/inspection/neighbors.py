@@ -13,7 +13,7 @@ def neighbors(table_VD: np.ndarray, ids: Sequence[int], *, count: int = 5, leave
               ) -> list[list[tuple[int, float]]]:
     """For each id the `count` nearest other tokens by the cosine of their vectors, nearest first.
 
-    `leave_out` are never named: <s>, which is read but never predicted, and so says nothing.
+    `leave_out` are never listed: <s>, for example, is never predicted, so its vector means nothing.
     """
     unit_VD = table_VD / np.maximum(np.linalg.norm(table_VD, axis=1, keepdims=True), 1e-30)
     rows = max(1, AT_ONCE // len(unit_VD))

@@ -1,4 +1,4 @@
-"""The passage that is looked at: the first tokens of a text, unit by unit, and how a token is shown."""
+"""The passage to inspect: the first tokens of a text, unit by unit, and how a token is shown."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Passage:
 
     @property
     def longest(self) -> int:
-        """The number of the longest unit, the first of equals: the one that is looked into."""
+        """The number of the longest unit (the first of equals), which is shown in detail."""
         return int(np.argmax(np.diff(self.ends, prepend=0)))
 
 

@@ -1,4 +1,4 @@
-"""What is looked at: a trained run or a recipe as training would begin it, and rows of real text for it to read."""
+"""What is inspected: a trained run or an untrained recipe, and rows of real text for it to read."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Subject:
 
     @property
     def clip(self) -> float | None:
-        """The largest norm of a gradient that its training lets pass."""
+        """The largest gradient norm in its training."""
         return self.recipe.training.clip
 
     def gradients(self, clip: float | None) -> Gradients:
-        """Their norms, clipped at what training clips at if nothing is given."""
+        """Gradient norms, clipped as in training if `clip` is None."""
         return self.model.gradients(self.ids, clip=self.clip if clip is None else clip)
 
 
@@ -51,7 +51,7 @@ def subject(name: str, overrides: Sequence[str], data: str, *, length: int, rows
 
 
 def _fresh(name: str, recipe: Recipe, data: str) -> tuple[Any, Tokenizer]:
-    """The model as training would begin it."""
+    """The untrained model."""
     from chainrule.text.encoded import fit_and_encode
 
     family: Any = find("families", recipe.family)

@@ -1,4 +1,4 @@
-"""Surprisal along a text: what the model expected before each token, and how much the token told it."""
+"""Surprisal along a text: what the model predicted before each token, and how surprising the token was."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ LN2 = float(np.log(2))
 
 @dataclass(frozen=True)
 class Expected:
-    """The distribution before one token, in bits: what was likeliest, and what the token that came was worth."""
+    """The distribution before one token, in bits: the likeliest tokens, and the surprisal of the actual one."""
 
     id: int
-    log_prob: float  # ln p of the token that came; −∞ where the model thought it impossible
+    log_prob: float  # ln p of the actual token; −∞ if the model gave it probability 0
     entropy: float  # bits: Σ_w −p(w) log₂ p(w), the surprisal that the model itself expected
     rank: int  # how many tokens were at least as likely, this one included
     top: tuple[tuple[int, float], ...]  # the likeliest tokens and their probabilities

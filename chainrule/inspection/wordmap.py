@@ -1,4 +1,4 @@
-"""A map of word vectors: two numbers for each word, so that near words lie near each other as far as that can be."""
+"""A map of word vectors: two coordinates for each word, so that near words lie near each other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chainrule.runs import LoadedRun, opened
 METHODS = ("pca", "tsne")
 NAMES = {"pca": "PCA", "tsne": "t-SNE"}
 PERPLEXITY, WIDTH = 30, 50  # t-SNE's usual ones: neighbors that count, and dimensions that it is given
-ONE_THREAD = 1000  # points: with fewer, threads mostly wait for each other, by spinning
+ONE_THREAD = 1000  # points: with fewer, threads mostly wait for each other
 steps = logging.getLogger("chainrule.steps")
 INSTALL = "t-SNE comes from scikit-learn. Install it with: pip install 'chainrule[maps]'"
 

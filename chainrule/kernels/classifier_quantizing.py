@@ -57,7 +57,7 @@ def spread(points, count, shares):
 
 @kernel()
 def cluster(points, centers, rounds):
-    """Lloyd's k-means; a center that nobody is nearest to stays where it was."""
+    """Lloyd's k-means; a center without points stays where it was."""
     for _ in range(rounds):
         own = nearest(points, centers)
         sums, counts = np.zeros(centers.shape, np.float64), np.zeros(centers.shape[1], np.int64)

@@ -1,4 +1,4 @@
-"""How kernels are compiled: without the GIL, told of, and kept on disk until the source of one of them changes."""
+"""How kernels are compiled: without the GIL, with a message, and cached on disk until a source changes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ steps = logging.getLogger("chainrule.steps")
 
 
 class _CompileNotice(Listener):
-    """The first job that needs a kernel waits for the compiler: whoever follows the steps learns why."""
+    """Logs that a kernel is being compiled, since the first job that needs it waits for the compiler."""
 
     def on_start(self, event: Event) -> None:
         steps.debug("compiling kernels, once on this machine")
 
     def on_end(self, event: Event) -> None:
-        """Nothing: the job's next step is told by itself."""
+        """Nothing: the job's next step is logged by itself."""
 
 
 register("numba:compile", _CompileNotice())
@@ -34,8 +34,8 @@ def kernel(*, fastmath: bool = False,
            error_model: Literal["python", "numpy"] = "python") -> Callable[[Callable[..., Any]], Any]:
     """Numba's `njit` for a function whose machine code is kept beside it.
 
-    Numba compiles anew when a function's own file has changed, but not when a file has from which it takes other
-    kernels, whose code is part of its own: so the name that it is kept by tells the state of all of them.
+    Numba compiles again when a function's own file has changed, but not when a file has changed from which it imports
+    other kernels, whose code it contains. So the name in the cache has a fingerprint of all these files.
     """
     def compiled(function: Callable[..., Any]) -> Any:
         function.__qualname__ += "." + fingerprint(Path(function.__code__.co_filename))

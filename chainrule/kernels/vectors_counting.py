@@ -1,7 +1,7 @@
 """Weights of pairs of words within a window; equals chainrule.vectors.cooccurrence.count_plainly.
 
-Pairs of frequent words have a cell each. All others are noted one by one, to be sorted and added up. Weights are whole
-numbers, so that sums do not depend on the order.
+Pairs of frequent words have a cell each. All others are recorded one by one, to be sorted and added up. Weights are
+integers, so that sums do not depend on the order.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from chainrule.kernels.vectors_reading import UNIT_ENDS
 
 @kernel()
 def count_pairs(ids, row_of, units, size, shift, limits, offsets, cells, events, used, recent, held):
-    """Adds units[d] for each pair of words d apart; stops where there may be no place for a word's pairs.
+    """Adds units[d] for each pair of words d apart; stops before the events could overflow.
 
     A pair is (smaller row, larger row); a word with itself counts twice, once for each side. It has the cell
-    offsets[smaller] + larger where larger < limits[smaller], and is otherwise noted as key · 2^shift + d, with the key
-    smaller · V + larger. `recent` has the last rows twice over, so that they always lie side by side; held is how many
-    there are of this unit, and where the next goes. Gives how many ids were read, and how many events there are.
+    offsets[smaller] + larger where larger < limits[smaller]; if not, it is recorded as key · 2^shift + d, with the key
+    smaller · V + larger. `recent` has the last rows twice over, so that they are always contiguous; `held` is how many
+    there are of this unit, and where the next goes. Returns how many ids were read, and how many events there are.
     """
     reach = len(units) - 1
     there, place = held[0], held[1]

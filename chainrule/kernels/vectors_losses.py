@@ -1,4 +1,4 @@
-"""What hidden vectors are taught: by noise words, a tree or the whole softmax; equals chainrule.vectors.reference."""
+"""Gradients of the losses: noise words, a tree or the whole softmax; equals chainrule.vectors.reference."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What explicit vector code is built of: vectors of 16 numbers in LLVM's intermediate language, and operations on them.
+"""Building blocks of explicit vector code: operations on vectors of 16 numbers in LLVM's intermediate language.
 
-Names are of what is generated, not of what is done: `fused` emits a multiplication and an addition.
+A function is named after the instruction that it generates: `fused` emits a fused multiply-add.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Whole models: a sentence of sublayers between an embedding and a head."""
+"""Whole models: a pattern of sublayers between an embedding and a head."""

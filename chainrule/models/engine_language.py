@@ -1,4 +1,4 @@
-"""An engine stack as a language model: what every family satisfies, in NumPy."""
+"""An engine stack as a language model, in NumPy."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class EngineLanguageModel(Windowed):
         return measure(self.stack, ids, clip=clip)
 
     def _scored(self, text: np.ndarray) -> np.ndarray:
-        """(B, T): ln p of each token from the second on; a few rows at a time, so that scores never exist whole."""
+        """(B, T): ln p of each token from the second on; a few rows at a time, to bound the memory of scores."""
         read, wanted = text[:, :-1], text[:, 1:]
         found = np.empty(wanted.shape, self.stack.dtype)
         if not wanted.size:
@@ -116,7 +116,7 @@ class EngineLanguageModel(Windowed):
             yield begin, hidden.value
 
     def _in_windows(self, text: np.ndarray, window: int) -> np.ndarray:
-        """A long text: the first window whole, of each later one only what the one before has not scored."""
+        """A long text in overlapping windows: the first is scored whole, later ones only where the one before ended."""
         keep, found = window - self.stride, []
         for begin in range(0, text.shape[1] - 1, self.stride):
             piece = text[:, begin:begin + window + 1]

@@ -1,4 +1,4 @@
-"""The sentence of sublayers on the project's own engine: NumPy alone, with the weights of the torch stack."""
+"""A stack of sublayers on the project's own engine: NumPy only, with the weights of the torch stack."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Random = np.random.Generator
 
 @dataclass(frozen=True)
 class EngineState:
-    """What each sublayer remembers, as arrays with the row first, and how many tokens each row has read (B,)."""
+    """The state of each sublayer, as arrays with the row first, and how many tokens each row has read (B,)."""
 
     sublayers: tuple[Any, ...]
     lengths: np.ndarray
 
 
 class Sublayer(Composite):
-    """One letter of the sentence in its wiring."""
+    """One letter of the pattern in its wiring."""
 
     def __init__(self, letter: str, shape: Shape, place: Place, random: Random):
         self.body: Any = build_twin(shape.kind(letter), shape.part(letter), place, random, f"model.{letter}")
@@ -116,7 +116,7 @@ class EngineStack(Composite):
 
     @staticmethod
     def _positions(time: int, state: EngineState | None) -> np.ndarray:
-        """(T,) where all rows have read equally much, otherwise (B, T)."""
+        """(T,) if all rows have read equally many tokens, else (B, T)."""
         ahead = np.arange(time)
         if state is None or not len(state.lengths):
             return ahead
@@ -134,14 +134,14 @@ class EngineStack(Composite):
         return 3 * (2.0 * weights + 4.0 * looked)
 
     def draw(self, seed: int, step: int) -> None:
-        """What dropout leaves out is a function of seed and step, so that resuming needs no memory of it."""
+        """Seeds dropout by seed and step, so that checkpoints need no random state."""
         for number, (_, module) in enumerate(self.modules()):
             if isinstance(module, Dropout) and module.rate:
                 module.random = np.random.default_rng([seed, step, number])
 
 
 def training_differences(shape: Shape) -> dict[str, Any]:
-    """Options that change training alone and that the engine cannot follow, with the values that it has."""
+    """Options that only change training and that the engine does not support, with the engine's values."""
     found: dict[str, Any] = {}
     for letter in dict.fromkeys(shape.letters):
         found |= differs_in_training(shape.kind(letter), shape.part(letter), f"model.{letter}")

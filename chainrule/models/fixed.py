@@ -1,4 +1,4 @@
-"""Steps of one fixed shape: what a CUDA graph can take as a whole and replay once a token."""
+"""Fixed-shape steps: what a CUDA graph can record and replay once per token."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from chainrule.parts.state import enlarged, leaves, mapped, rebuilt
 
 
 class NotFixed(Exception):
-    """A part cannot be replayed: its state changes its shape, or it waits for numbers of the GPU."""
+    """A part cannot be replayed: its state changes shape, or it waits for results of the GPU."""
 
 
 class FixedSteps:
@@ -99,7 +99,7 @@ def recorded(step: Callable[[], Any], device: torch.device) -> Callable[[], Any]
             step()
     torch.cuda.current_stream().wait_stream(beside)
     graph = torch.cuda.CUDAGraph()
-    torch._C._cuda_clearCublasWorkspaces()  # the graph gets one of its own: another's is freed by whoever clears it
+    torch._C._cuda_clearCublasWorkspaces()  # the graph gets its own workspace: a shared one may be freed
     with recording(), torch.cuda.graph(graph):
         step()
     torch._C._cuda_clearCublasWorkspaces()
@@ -108,7 +108,7 @@ def recorded(step: Callable[[], Any], device: torch.device) -> Callable[[], Any]
 
 @contextmanager
 def _without_waiting() -> Iterator[None]:
-    """Refuses what waits for the GPU, such as looking at a number: a capture would fail there, and leave a mess."""
+    """Refuses operations that wait for the GPU, such as reading a number: they would break a capture."""
     before = torch.cuda.get_sync_debug_mode()
     try:
         with catch_warnings(action="ignore"):  # torch says that it does not find every such operation
@@ -123,9 +123,9 @@ def _without_waiting() -> Iterator[None]:
 
 
 class StepsAhead:
-    """A recorded step reads the last token of each row and chooses the next, by a function of ln p, text and chance.
+    """A recorded step reads the last token of each row and chooses the next from ln p, the text and a random number.
 
-    Column t of `ids_BT` is the t-th token that a row has read or written; in the same column lies its chance, and ln p.
+    Column t of `ids_BT` is the t-th token that a row has read or written; `u_BT` and `log_p_BT2` are aligned with it.
     """
 
     def __init__(self, model: NeuralLanguageModel, like: StackState, choosing: Any, room: int, text: int):
@@ -142,7 +142,7 @@ class StepsAhead:
 
     @torch.inference_mode()
     def begin(self, state: LanguageState, ids: np.ndarray) -> None:
-        """Goes on from a state whose rows have read these ids, padded with <s>."""
+        """Continues from a state whose rows have read these ids, padded with <s>."""
         self._start, self._before, self._count = state, ids.shape[1], 0
         self.steps.put(state.stack)
         self.ids_BT.fill_(self.model.start_id)

@@ -1,4 +1,4 @@
-"""A stack as a language model: what every family satisfies, in torch."""
+"""A stack as a language model, in torch."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class NeuralLanguageModel(Windowed, nn.Module):
         self._writer: LanguageModel[Any] | None = None
 
     def to_write(self) -> LanguageModel[Any]:
-        """The same model as it writes fastest: on a CPU the engine's, where that has all of its parts."""
+        """The fastest form of the model for generation: on a CPU the engine's, if that has all of its parts."""
         if self.stack.device.type == "cuda":
             from chainrule.models.writer import GraphWriter
 
@@ -116,7 +116,7 @@ class NeuralLanguageModel(Windowed, nn.Module):
         return measure(self.stack.cpu(), torch.from_numpy(ids), clip=clip)
 
     def _scored(self, read: Tensor, wanted: Tensor) -> Tensor:
-        """(B, T): ln p of each wanted token; a few rows and tokens at a time, so that scores never exist whole."""
+        """(B, T): ln p of each wanted token; a few rows and tokens at a time, to bound the memory of scores."""
         rows = max(1, SCORED_AT_ONCE // (self.vocabulary_size * max(1, read.shape[1])))
         return torch.cat([torch.cat([self._chosen(h, w) for h, w in self._along(*some)], dim=1)
                           for some in zip(read.split(rows), wanted.split(rows), strict=True)])
@@ -134,9 +134,9 @@ class NeuralLanguageModel(Windowed, nn.Module):
         return self.stack.head.log_probs(hidden, never=(self.start_id,)).gather(-1, wanted[..., None])[..., 0]
 
     def _in_windows(self, text: Tensor) -> Tensor:
-        """A long text: the first window whole, of each later one only what the one before has not scored.
+        """A long text in overlapping windows: the first is scored whole, later ones only where the one before ended.
 
-        Windows know nothing of each other, so they are rows of one batch.
+        Windows are independent, so they are rows of one batch.
         """
         assert self.window is not None
         keep = self.window - self.stride

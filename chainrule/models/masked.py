@@ -1,4 +1,4 @@
-"""A stack that reads both ways as a filler of gaps: what `chainrule fill` asks."""
+"""A stack that reads both ways as a masked language model, for `chainrule fill`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentence of sublayers: `(sf)*6` is sfsfsfsfsfsf, `[sf]*6` one block that is read six times."""
+"""Patterns of sublayers: `(sf)*6` is sfsfsfsfsfsf, `[sf]*6` one block that is applied six times."""
 
 from __future__ import annotations
 

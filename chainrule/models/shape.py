@@ -1,4 +1,4 @@
-"""Everything that a stack is built from, as plain values: the sentence, and which part each letter stands for."""
+"""Everything that a stack is built from, as plain values: the pattern, and which part each letter stands for."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from chainrule.recipe.choices import Choice
 from chainrule.recipe.registry import kind_of, names, options, resolve
 
 USUAL = {"s": "attention", "r": "lstm", "c": "gated_convolution", "w": "window", "x": "cross_attention",
-         "f": "swiglu"}  # the part of a letter for which nothing is said
+         "f": "swiglu"}  # the default part of each letter
 ATTENTION = "parts/attention"
 SUBLAYERS = f"parts/mixers|parts/feedforwards|{ATTENTION}"
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A stack, whoever computes it."""
+    """The architecture of a stack, the same for torch and the engine."""
 
     pattern: str = "(sf)*4"
     width: int = 128
@@ -31,7 +31,7 @@ class Shape:
     embedding: Choice = "lookup"
     head: Choice = "tied"
     dropout: Choice = "independent"
-    causal: bool = True  # a position sees itself and what came before; otherwise both sides
+    causal: bool = True  # True: a position sees itself and those before it; False: both sides
 
     @property
     def slots(self) -> list[Slot]:

@@ -1,4 +1,4 @@
-"""A neural model is a sentence of sublayers: embedding, sublayers, norm; the head on top is what it predicts."""
+"""A neural model: embedding, a pattern of sublayers, norm, and a head that predicts."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from chainrule.watching import note, placed, watched
 
 @dataclass(frozen=True)
 class StackState:
-    """What each sublayer remembers, and how many tokens each row has read (B,)."""
+    """The state of each sublayer, and how many tokens each row has read (B,)."""
 
     sublayers: tuple[Any, ...]
     lengths: Tensor
 
 
 class Sublayer(nn.Module):
-    """One letter of the sentence: a mixer or a feedforward in its wiring."""
+    """One letter of the pattern: a mixer or a feedforward in its wiring."""
 
     def __init__(self, letter: str, shape: Shape, place: Place):
         super().__init__()
@@ -41,7 +41,7 @@ class Sublayer(nn.Module):
 
     def forward(self, x: Tensor, added: Tensor | None, state: Any, reading: Reading
                 ) -> tuple[Tensor, Tensor | None, Any]:
-        """The stream and what is still to be added to it, before and after."""
+        """Takes and returns the stream and a term that is still to be added to it."""
         if watched():  # then each sublayer by itself
             x, added = x if added is None else x + added, None
             note("inward", x)
@@ -81,7 +81,7 @@ class Stack(nn.Module):
         return [made[slot.weights] for slot in self.shape.slots]
 
     def _check_heads(self) -> None:
-        """Positions that say something for each head say it to all sublayers."""
+        """Position parts with a value for each head need the same number of heads in all sublayers."""
         layers: Any = self.sublayers
         found = {layer.body.heads for layer in layers if getattr(layer.body, "asks_position", False)}
         if self.position.biases and len(found) > 1:
@@ -102,7 +102,7 @@ class Stack(nn.Module):
 
     @property
     def recurrent(self) -> bool:
-        """Whether some sublayer remembers without end, so that texts are best read from beginning to end."""
+        """Whether some sublayer has unlimited memory, so that texts are best read from beginning to end."""
         return any(getattr(layer.body, "recurrent", False) for layer in self.sublayers)
 
     def language_model(self, start: int) -> Any:
@@ -137,11 +137,11 @@ class Stack(nn.Module):
 
     @staticmethod
     def _longer(lengths: Tensor, time: int) -> Tensor:
-        """In place where nothing is learned: a state is consumed by who goes on from it."""
+        """In place outside training: advancing a state consumes it."""
         return lengths + time if torch.is_grad_enabled() else lengths.add_(time)
 
     def _placed(self, given: Reading, state: StackState | None, time: int, device: torch.device) -> Reading:
-        """The reading with the position part and where the inputs stand, unless whoever reads has said it."""
+        """The reading with the position part and the positions of the inputs, unless the caller has set them."""
         told = replace(given, position=self.position)
         if given.positions is not None:
             return told

@@ -1,4 +1,4 @@
-"""Reading on, in windows where the context is bounded: the same for a stack of torch and one of the engine."""
+"""Reading token by token, in windows if the context is bounded: the same for torch and the engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 class LanguageState:
     """What has been read: the stack's state, the hidden state of the last token, and the tokens of the window.
 
-    Rows may have read differently much: `counts` says how many of `ids` are there in each.
+    Rows may have read different numbers of tokens: `counts` says how many of `ids` each has.
     """
 
     stack: Any
@@ -24,7 +24,7 @@ class LanguageState:
 
 
 class Windowed:
-    """When a row's window is full, the last half of it begins the next.
+    """When a row's window is full, its second half starts the next window.
 
     A token's window depends on its place alone, so stepping and scoring agree.
     """
@@ -35,7 +35,7 @@ class Windowed:
 
     @abstractmethod
     def own(self, ids: Any) -> Any:
-        """Ids or rows, of NumPy or not, as an array of the model's own kind, in its place."""
+        """Ids or rows as an array of the model's own kind, on its device."""
 
     @abstractmethod
     def fresh(self, batch: int) -> Any:
@@ -51,7 +51,7 @@ class Windowed:
 
     @abstractmethod
     def appended(self, buffer: Any, counts: np.ndarray, ids: Any) -> Any:
-        """The tokens of the window with these behind them; may write into the buffer."""
+        """The tokens of the window with these appended; may write into the buffer."""
 
     @abstractmethod
     def blank(self, batch: int, room: int) -> Any:

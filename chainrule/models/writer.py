@@ -1,4 +1,4 @@
-"""The model that writes on a GPU: in recorded steps, with tokens chosen where it computes where that can be."""
+"""Generation on a GPU: steps recorded as CUDA graphs, with tokens chosen on the device if possible."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from chainrule.parts.state import mapped
 KEPT = 4  # recorded steps, for other numbers of rows or other ways to choose
 ROUND = 64  # lengths of caches, so that steps serve texts of similar length
 FEW = 4096  # first tokens of all rows together: reading more takes longer than starting its kernels
-STEADY = 16  # tokens that the same number of rows has gone on for, before single steps are recorded for it
+STEADY = 16  # tokens that the same number of rows must have advanced by, before single steps are recorded for it
 
 
 class GraphWriter(NeuralLanguageModel):
@@ -73,7 +73,7 @@ class GraphWriter(NeuralLanguageModel):
         return self._first[shape].begun(ids) if shape in self._first else super().begun(ids)
 
     def _made(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Recorded steps, or None where they cannot be had: then it goes on by ordinary steps."""
+        """Recorded steps, or None if they cannot be made: then ordinary steps are used."""
         if key in self._impossible:
             return None
         for _ in range(2):
@@ -98,12 +98,12 @@ class GraphWriter(NeuralLanguageModel):
             single.put(before)
         single.ids_B1.copy_(ids)
         single.run()
-        after = replace(single.state)  # another record of the same tensors, which dies with whoever holds it
+        after = replace(single.state)  # another record of the same tensors, freed with its last user
         self._newest = weakref.ref(after)
         return after, single.hidden_BD.clone()
 
     def _steps_for(self, before: StackState, ids: Tensor) -> SingleSteps | None:
-        """Single steps for these rows: once they have been as many for a while, and nobody else's state is in them."""
+        """Recorded single steps, if the number of rows has not changed for a while and no other state uses them."""
         rows, length = ids.shape
         self._steady = self._steady + 1 if (rows, length) == (self._rows, 1) else 0
         self._rows = rows

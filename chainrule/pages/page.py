@@ -27,7 +27,7 @@ NOT_BUILT = "the scripts of the pages are not built. Run `make page` (or `python
 
 
 def write_page(path: str | Path, *, view: str, title: str, data: Mapping[str, Any]) -> None:
-    """Writes the page whole or not at all; an older one at `path` gives way."""
+    """Writes the page atomically; an older one at `path` is replaced."""
     text = page(view=view, title=title, data=data).encode("utf-8")
     target = Path(os.path.realpath(path))
     if target.is_dir():
@@ -76,7 +76,7 @@ def built(name: str) -> str:
 
 
 def check_built() -> None:
-    """Refuses early, before what is to be drawn has taken its time."""
+    """Raises early, before the data to be drawn is computed."""
     for name in ("page.js", "page.css"):
         built(name)
 

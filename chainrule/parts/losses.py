@@ -1,4 +1,4 @@
-"""Losses of parts themselves, such as the balance of experts: a part adds one, the task collects them all."""
+"""Auxiliary losses of parts, such as the balance of experts: a part adds one, the task collects them all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _collecting: list[dict[str, Any]] = []
 
 
 def add_loss(name: str, value: Any) -> None:
-    """Adds to the loss of the batch that is being learned, for each of its targets; does nothing outside training."""
+    """Adds to the loss of the current batch, for each of its targets; does nothing outside training."""
     if _collecting:
         found = _collecting[-1]
         found[name] = found[name] + value if name in found else value

@@ -1,4 +1,4 @@
-"""Where a part stands in its network: all that it may know of its surroundings when it is built."""
+"""What a part may know about its network when it is built."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Place:
     index: int = 0  # of the sublayer, from the input
     context: int = 128  # the most positions that are read at once
     heads: int = 1  # of attention, for positions and attention parts that keep something for each head
-    causal: bool = True  # a position sees itself and what came before; otherwise both sides
+    causal: bool = True  # True: a position sees itself and those before it; False: both sides
     vocabulary: int = 0  # different tokens that are read
     outputs: int = 0  # what the head chooses among
     dropout: float = 0.0  # of attention weights, for attention parts

@@ -1,4 +1,4 @@
-"""What a sublayer is told beside its input: how it reads, where its inputs stand, what is padding, the source."""
+"""What a sublayer gets besides its input: reading direction, positions, padding, and the source."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Reading:
         return _within(self.lengths, time)
 
     def once(self, key: Any, make: Callable[[], Tensor]) -> Tensor:
-        """What all sublayers compute alike in this pass, such as a mask: the first one computes it."""
+        """A value that all sublayers of this pass share, such as a mask: computed once."""
         if torch.compiler.is_compiling():
             return make()
         if key not in self.memo:
@@ -45,7 +45,7 @@ class Reading:
     def after(self, lengths: Tensor, time: int) -> Reading:
         """For `time` more inputs in rows that have read so many.
 
-        Looks at the numbers, which waits for a GPU: `after_any` does without, at the price of looking at more keys.
+        Reads the lengths, which waits for a GPU: `after_any` does not, but attends to more keys.
         """
         least, most = lengths.aminmax() if len(lengths) else (lengths.new_zeros(()),) * 2
         even = bool(least == most)

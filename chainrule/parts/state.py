@@ -47,7 +47,7 @@ def pick(state: Any, rows: Tensor) -> Any:
 
 
 def join(states: Sequence[Any]) -> Any:
-    """The rows of several states as one batch; what one has room for and another has not is filled with zeros."""
+    """The rows of several states as one batch; shorter tensors are padded with zeros."""
     if len(states) == 1:
         return states[0]
     groups = list(zip(*map(leaves, states), strict=True))
@@ -60,7 +60,7 @@ def detach(state: Any) -> Any:
 
 
 def check(state: Any, rows: int, owner: str) -> None:
-    """Refuses a state that `pick`, `join` and steps of a fixed shape would copy wrongly, and says what is in it."""
+    """Refuses a state that `pick`, `join` and fixed-shape steps would copy wrongly, and says what is in it."""
     for name, value in _named(state):
         if not isinstance(value, Tensor):
             raise ChainruleError(f"the state of {owner} has {name or 'it'} = {value!r}, expected only tensors whose "

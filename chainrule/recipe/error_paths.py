@@ -1,4 +1,4 @@
-"""A part's error names its class; people know the place in the recipe that they typed."""
+"""Errors of parts name their class; here that is replaced by the path in the recipe."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def recipe_paths_in_errors(recipe: BaseModel) -> Iterator[None]:
 
 
 def _place(recipe: BaseModel, error: OptionError) -> str | None:
-    """Where the recipe chose the part that complains; of several the one with the value that it complains about."""
+    """Where the recipe chose the part that raised the error; of several, the one with the value in the error."""
     owner, _, option = error.where.partition(".")
     found = [(choice[option] != error.got, f"{dotted(path)}.{option}") for path, kind, choice in _choices(recipe)
              if option in choice and owner in (choice["name"], find(kind, choice["name"]).__name__)]

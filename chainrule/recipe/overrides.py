@@ -31,10 +31,10 @@ def is_override(word: str) -> bool:
     return "=" in word and not exists(word)
 
 
-def with_changes(words: Sequence[str], otherwise: str = "") -> list[tuple[str, list[str]]]:
+def with_changes(words: Sequence[str], hint: str = "") -> list[tuple[str, list[str]]]:
     """Each name with the `path=value` that follow it: `rnn rnn model.r.gain=2 lstm` are three.
 
-    `otherwise` says what to try where a change comes first; {} in it is the change.
+    `hint` says what to try if a change comes first; {} in it is the change.
     """
     found: list[tuple[str, list[str]]] = []
     for word in words:
@@ -43,8 +43,8 @@ def with_changes(words: Sequence[str], otherwise: str = "") -> list[tuple[str, l
         elif found:
             found[-1][1].append(word)
         else:
-            hint = f" {otherwise.replace('{}', word)}" if otherwise else ""
-            raise UsageError(f"{word!r} changes a recipe, expected the recipe before it.{hint}")
+            advice = f" {hint.replace('{}', word)}" if hint else ""
+            raise UsageError(f"{word!r} changes a recipe, expected the recipe before it.{advice}")
     return found
 
 
@@ -83,7 +83,7 @@ def apply_overrides(data: dict[str, Any], schema: type[BaseModel], overrides: Se
 
 
 def _conflicts(schema: type[BaseModel], overrides: Sequence[Override], data: dict[str, Any]) -> list[Problem]:
-    """A problem for each group of which exactly one option is given, and here several are."""
+    """A problem for each group in which one option is allowed and several are given."""
     groups: dict[Path, dict[Path, None]] = {}
     for each in overrides:
         inside = isinstance(each.value, dict)

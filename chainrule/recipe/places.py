@@ -16,7 +16,7 @@ from chainrule.recipe.schema import OneOf
 
 @dataclass(frozen=True)
 class Place:
-    """One step of a path: its type, what is marked about it, and what stands there when nothing is said."""
+    """One step of a path: its type, its annotations, and its default."""
 
     annotation: Any
     marks: tuple[Any, ...] = ()
@@ -57,7 +57,7 @@ class Place:
         return Place(field.annotation, tuple(field.metadata), field.default, given)
 
     def _of_part(self, step: Any, given: Any) -> Place:
-        """An option of a part; a name or option that there is not is left for the part to refuse."""
+        """An option of a part; unknown names and options are reported later, by the part."""
         assert self.kind is not None
         known = options(self.kind, self.part) if self.part in names(self.kind) else {}
         if step not in known:

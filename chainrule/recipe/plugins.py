@@ -1,7 +1,7 @@
 """Parts outside the package: folders that `--plugins` or CHAINRULE_PLUGINS names, and packages with entry points.
 
 A plug-in folder has subfolders named as the kinds of parts, by their last word or whole: `mixers/`, `attention/`,
-`smoothing/`, `training/optimizers/`. The environment hands it on to every process that is started from here.
+`smoothing/`, `training/optimizers/`. The environment variable passes it on to child processes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from chainrule.errors import UsageError
 
 VARIABLE = "CHAINRULE_PLUGINS"
 GROUPS = {"chainrule.parts": "", "chainrule.families": "families"}  # entry points, and the kind that they are all of
-PREFERRED = {"optimizers": "training/optimizers"}  # where the last word alone names two kinds
+PREFERRED = {"optimizers": "training/optimizers"}  # where the last word is the name of two kinds
 SPACE = "chainrule_plugins"
 
 
@@ -33,7 +33,7 @@ class PartFolder:
 
 
 def add_plugins(folder: str | Path) -> None:
-    """Makes the parts of a plug-in folder known, here and in processes that are started from here."""
+    """Makes the parts of a plug-in folder known, here and in child processes."""
     path = Path(folder).absolute()
     if not path.is_dir():
         raise UsageError(f"--plugins {folder}: no such folder, expected one with subfolders such as mixers/ or "

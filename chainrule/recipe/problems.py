@@ -18,7 +18,7 @@ class Problem:
     sentence: str
 
     def under(self, path: Path) -> Problem:
-        """The same problem, seen from the outside."""
+        """The same problem with a longer path."""
         return Problem(path + self.path, self.sentence)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""A recipe is everything needed to make a model again: a family, how text is read, and every option."""
+"""A recipe is everything needed to reproduce a model: a family, how text is read, and every option."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RECIPE = "recipe.yaml"  # in a run folder
 
 
 class SplitOptions(BaseModel):
-    """How much of the text is kept aside when no validation text is given, and which."""
+    """How much of the text is held out for validation when no validation text is given, and which seed chooses it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -54,7 +54,7 @@ class Recipe(BaseModel):
 
 
 def load_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
-    """A shipped recipe by its name, a YAML file or a run folder's, changed by `path=value`; or all that is wrong."""
+    """A shipped recipe by its name, a YAML file or a run folder's, changed by `path=value`; raises all problems."""
     path = recipe_path(name_or_path)
     try:
         text = path.read_text(encoding="utf-8")
@@ -75,7 +75,7 @@ def make_recipe(data: Mapping[str, Any], overrides: Sequence[str] = (), *, sourc
     changes = parse_overrides(overrides)
     new_family = next((each.value for each in reversed(changes) if each.path == ("family",)), plain.get("family"))
     if new_family != plain.get("family"):
-        plain.pop("model", None)  # another family's options mean nothing here
+        plain.pop("model", None)  # the options of another family do not apply
         plain.pop("training", None)
     schema, problems = _schema_of(new_family)
     problems += apply_overrides(plain, schema, changes)

@@ -26,7 +26,7 @@ Part = TypeVar("Part", bound=Callable[..., Any])
 
 
 def part(cls: Part) -> Part:
-    """Marks the one thing in a file that the registry builds."""
+    """Marks the one class of a file that the registry builds."""
     cls.__is_part__ = True  # type: ignore[attr-defined]
     return cls
 
@@ -83,7 +83,7 @@ def build(kind: str, choice: str | Mapping[str, Any], *args: Any) -> Any:
 
 
 def resolve(kind: str, choice: str | Mapping[str, Any]) -> dict[str, Any]:
-    """The choice with its name and every option, defaults filled in; or all that is wrong with it, at once."""
+    """The choice with its name and every option, defaults filled in; raises all problems at once."""
     given = {"name": choice} if isinstance(choice, str) else dict(choice)
     if "name" not in given:
         raise Problems([Problem(("name",), f"{{}} is missing.{did_you_mean('', names(kind))}")])
@@ -119,7 +119,7 @@ def _mark(hint: Any) -> Any:
 
 
 def _chooses(hint: Any) -> bool:
-    return hasattr(hint, "resolved")  # a `choices.PartOf`, which stands on this file
+    return hasattr(hint, "resolved")  # a `choices.PartOf`, which imports this file
 
 
 def _checked(value: Any, hint: Any) -> Any:
@@ -156,7 +156,7 @@ def part_folders(kind: str) -> list[plugins.PartFolder]:
 
 
 def _part_folders(kind: str) -> list[plugins.PartFolder]:
-    """The same of one kind or several; a kind that nobody knows is an error."""
+    """The same for one kind or several; an unknown kind is an error."""
     found = []
     for each in kind.split("|"):
         if not (here := part_folders(each)):

@@ -44,8 +44,8 @@ def section_of(plain: type, wrong: str = "", *, without: Sequence[str] = (),
                replaced: Mapping[str, tuple[Any, Any]] | None = None) -> Any:
     """A section of a recipe with the fields, defaults and bounds (`ge`, `gt`, `lt` in their metadata) of a dataclass.
 
-    `replaced` has another type and default for some of them. With `wrong` a section that the dataclass refuses is
-    refused with these words.
+    `replaced` has another type and default for some of them. If the dataclass refuses a section, the error message is
+    `wrong`, if given.
     """
     hints, taken, other = get_type_hints(plain), {}, replaced or {}
     for each in fields(plain):

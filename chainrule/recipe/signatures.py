@@ -30,7 +30,7 @@ MISSING = object()
 
 
 def declared(path: Path) -> dict[str, Option] | None:
-    """The options of the part in a file; None where the text alone does not tell, and it must be imported."""
+    """The options of the part in a file; None if they cannot be read from the source and it must be imported."""
     return _declared(path, path.stat().st_mtime_ns)
 
 

@@ -1,4 +1,4 @@
-"""YAML without its traps: `1e-3` is a number, `no` is a word, a repeated key is an error, nothing is executed."""
+"""Strict YAML: `1e-3` is a number, `no` is a word, a repeated key is an error, nothing is executed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file itself: created whole or not at all, opened whatever it is compressed with."""
+"""Files: created atomically, and opened whatever their compression."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What JSON can say: results as plain values, with no NaN that other readers would refuse."""
+"""Results as strict JSON: plain values, without NaN."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def json_text(value: Any, indent: int | None = None) -> str:
 
 
 def json_value(value: Any) -> Any:
-    """What JSON can say: NumPy values become Python's, tuples and sets lists, paths text, NaN and infinities None."""
+    """A JSON value: NumPy values become Python's, tuples and sets lists, paths text, NaN and infinities None."""
     if isinstance(value, Mapping):
         return {str(key): json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):

@@ -1,4 +1,4 @@
-"""A folder in the making: locked while its writer lives, removed when its writer fails, swept when its writer died."""
+"""Partial folders: locked while being written, removed if writing fails, and cleaned up if the writer died."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def partial_folder(target: Path) -> Iterator[Path]:
     path = target.with_name(f".{target.name[:40]}.partial-{os.getpid()}-{secrets.token_hex(4)}")
     try:
         with ExitStack() as locks:
-            while not path.exists():  # again if a sweeper was quicker than our lock
+            while not path.exists():  # again if it was removed before it was locked
                 path.mkdir()
                 with suppress(FileNotFoundError):
                     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
@@ -42,14 +42,14 @@ def sweep(parent: Path) -> None:
         try:
             handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
         except OSError:
-            continue  # another sweeper was quicker, or it is not ours to open
+            continue  # another process removed it, or we may not open it
         if _locked(handle, fcntl.LOCK_EX | fcntl.LOCK_NB):
             shutil.rmtree(path, ignore_errors=True)
         os.close(handle)
 
 
 def _locked(handle: int, how: int) -> bool | None:
-    """True if the lock is ours, False if somebody has it, None where the file system has no locks."""
+    """True if we got the lock, False if another process has it, None if the file system has no locks."""
     try:
         fcntl.flock(handle, how)
     except BlockingIOError:

@@ -1,8 +1,8 @@
-"""Writing a run folder: whole or not at all, whatever happens in between.
+"""Writing a run folder atomically, whatever happens in between.
 
 The files are made in a hidden folder beside the target, `.NAME.partial-PID-RANDOM`, which its writer keeps locked.
-They are synced, then MANIFEST.json is, and only then is the folder renamed. Who dies on the way leaves an unlocked
-partial folder, which the next writer in that place removes.
+They are synced, then MANIFEST.json is, and only then is the folder renamed. A writer that dies leaves an unlocked
+partial folder, which the next writer there removes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write_run(path: str | Path, fill: Callable[[Path], None], *, replace: bool = False) -> Path:
-    """Makes a run folder of what `fill(folder)` writes. With `replace` an older run gives way in one step."""
+    """Makes a run folder of what `fill(folder)` writes. With `replace` an older run is replaced in one step."""
     target = Path(os.path.realpath(path))
     try:
         check_target(path, replace=replace)
@@ -44,7 +44,7 @@ def write_run(path: str | Path, fill: Callable[[Path], None], *, replace: bool =
 
 
 def check_target(path: str | Path, *, replace: bool = False) -> None:
-    """Refuses a target that may not be written: ask before hours of work. Only a whole run folder gives way."""
+    """Refuses a target that cannot be written; call it before hours of work. Only a valid run folder is replaced."""
     target = Path(os.path.realpath(path))
     if not os.path.lexists(target) or (target.is_dir() and not any(target.iterdir())):
         _check_writable(path, target)
@@ -94,12 +94,12 @@ def sync(path: Path) -> None:
 
 def _put_in_place(partial: Path, target: Path, *, replace: bool) -> None:
     if replace and target.exists() and any(target.iterdir()):
-        check_target(target, replace=True)  # again: `fill` may have taken hours
+        check_target(target, replace=True)  # check again: `fill` may have taken hours
         swap(partial, target)
     else:
         os.rename(partial, target)  # fails if somebody else has put a run there meanwhile
     sync(target.parent)
-    shutil.rmtree(aside(target), ignore_errors=True)  # what a swap that was killed halfway may have left
+    shutil.rmtree(aside(target), ignore_errors=True)  # left by an interrupted swap
 
 
 def _check_writable(path: str | Path, target: Path) -> None:
@@ -120,6 +120,6 @@ def _explained(path: Path, error: OSError) -> str:
     if error.errno in DENIED:
         return f"{path}: cannot be written: {error.strerror}. Nothing was saved; choose another folder."
     if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
-        return f"{path}: something was put there meanwhile. Nothing was saved; choose another folder."
+        return f"{path}: another process has written there meanwhile. Nothing was saved; choose another folder."
     place = f" ({error.filename})" if error.filename else ""
     return f"{path}: not saved: {error.strerror or error}{place}."

@@ -1,3 +1,3 @@
-"""What is learned, one task a file: what it reads, its loss, its measures, and what a finished run can do."""
+"""Tasks, one a file: what is read, the loss, the metrics, and what a finished run can do."""
 
 PARTS = "task"

@@ -13,12 +13,12 @@ IGNORED = -100  # a target that counts for nothing, such as padding
 
 @dataclass(frozen=True)
 class Batch:
-    """What is read and what is wanted, row by row; arrays are NumPy's until they are sent to where it is computed."""
+    """Inputs and targets, row by row; NumPy arrays until they are sent to the device."""
 
     inputs: Any  # (B, T)
     targets: Any  # (B, T), or one for each row
     count: int  # targets that are not IGNORED
-    fresh: bool = True  # no state goes on from the batch before
+    fresh: bool = True  # no state is carried over from the batch before
     state: Any = None  # what the rows have read before
     lengths: Any = None  # (B,) real inputs of each row; None where no row is padded
 
@@ -31,15 +31,15 @@ class Batch:
         return len(self.inputs)
 
     def rows(self, begin: int, end: int) -> Batch:
-        """Some of the rows, before they are sent; their state is left to whoever has it."""
+        """Some of the rows, before they are sent; the caller keeps their state."""
         return replace(Batch.of(self.inputs[begin:end], self.targets[begin:end], fresh=self.fresh),
                        lengths=None if self.lengths is None else self.lengths[begin:end])
 
     def going_on(self, state: Any) -> Batch:
-        """The same after what was read before, unless it begins anew."""
+        """The same with the state carried over, unless the batch is fresh."""
         return self if self.fresh else replace(self, state=state)
 
     def sent(self, send: Callable[[np.ndarray], Any], state: Any) -> Batch:
-        """The same where the model computes, with what its rows have read before."""
+        """The same on the model's device, with the state of its rows."""
         return replace(self, inputs=send(self.inputs), targets=send(self.targets), state=state,
                        lengths=None if self.lengths is None else send(self.lengths))

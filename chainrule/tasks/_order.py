@@ -1,4 +1,4 @@
-"""In which order a text is read: a pure function of the seed and the step, so that resuming needs no memory of it."""
+"""The order in which a text is read: a pure function of seed and step, so that checkpoints need not store it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def generator(seed: int, number: int) -> np.random.Generator:
 
 
 class Windows:
-    """Stretches of `context` tokens; in each epoch cut anew at a random phase, and each read once, in random order."""
+    """Windows of `context` tokens in random order, each once per epoch; every epoch has another random offset."""
 
     def __init__(self, tokens: int, context: int, rows: int, seed: int):
         self.tokens, self.context, self.rows, self.seed = tokens, context, rows, seed
@@ -28,7 +28,7 @@ class Windows:
         return np.array([self._epoch(n // self.windows)[n % self.windows] for n in numbers])
 
     def is_fresh(self, step: int) -> bool:
-        """Nothing is remembered from the step before."""
+        """Always: no state is carried over."""
         return True
 
     def _shuffled(self, epoch: int) -> np.ndarray:
@@ -55,7 +55,7 @@ class Contiguous:
         return int(generator(self.seed, epoch).integers(0, self.length - self.steps_per_epoch * self.context + 1))
 
     def is_fresh(self, step: int) -> bool:
-        """An epoch begins: what was remembered belongs to other text."""
+        """Whether an epoch begins: the state from before belongs to other text."""
         return step % self.steps_per_epoch == 0
 
 

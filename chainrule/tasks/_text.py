@@ -1,4 +1,4 @@
-"""Text as a task reads it: a stream of tokens in windows or columns, to train on and to validate on."""
+"""Training and validation text as a stream of tokens in windows or columns."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def read_text(job: Job) -> TextRead:
 
 
 class TextBatches:
-    """A text in the order in which it is learned; `cut` makes a batch of the stretches that begin at given places."""
+    """A text in training order; `cut` makes a batch of the stretches that begin at given places."""
 
     def __init__(self, read: TextRead, order: Windows | Contiguous, cut: Callable[..., Batch], *,
                  evaluate_tokens: int = 1 << 18, predicts_text: bool = True):
@@ -92,7 +92,7 @@ class TextBatches:
 
 def text_batches(read: TextRead, network: Any, plan: Any, say: Say, cut: Callable[..., Batch], *,
                  predicts_text: bool = True) -> TextBatches:
-    """How a plan reads a text for a network: in windows or as columns, and in smaller ones where it is short."""
+    """The batches of a text for a network and a plan: windows or columns, smaller ones if the text is short."""
     order = _order(network, plan, len(read.train.ids), say)
     watches = [name for name, given in (("patience", plan.patience), ("schedule=plateau", _is_plateau(plan))) if given]
     if watches and read.valid is None:
@@ -101,7 +101,7 @@ def text_batches(read: TextRead, network: Any, plan: Any, say: Say, cut: Callabl
 
 
 def _order(network: Any, plan: Any, tokens: int, say: Say) -> Windows | Contiguous:
-    """A text that is too short for the context or the batch makes them smaller."""
+    """The order of a text; a text that is too short for the context or the batch reduces them."""
     context, rows = network.shape.context, plan.batch
     if not tokens:
         raise DataError("the text to train on has no tokens.")
@@ -117,7 +117,7 @@ def _order(network: Any, plan: Any, tokens: int, say: Say) -> Windows | Contiguo
 
 
 def _reads_on(network: Any, wish: str) -> bool:
-    """Whether the state is carried from batch to batch: without end, and best where a recurrence remembers."""
+    """Whether the state is carried from batch to batch; `auto` does so for recurrent networks."""
     able = not network.bounded and network.shape.causal
     if wish == "contiguous" and not able:
         raise OptionError("training.reading", wish, "'windows' for attention, learned positions, and reading both ways",

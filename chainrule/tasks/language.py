@@ -83,5 +83,5 @@ class Language(Task):
 
 def next_tokens(ids: np.ndarray, starts: np.ndarray, length: int, number: int, *, start: int, end: int, fresh: bool
                 ) -> Batch:
-    """Stretches of a text, and the token that follows each of theirs."""
+    """Stretches of a text as inputs, and each next token as target."""
     return Batch.of(*cut(ids, starts, length, start=start, end=end), fresh=fresh)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chainrule.evaluation.options import Measuring
     from chainrule.jobs import Job
 
-STREAM = 0x6D61736B  # so that masks are not drawn by the numbers that the order of the text is drawn by
+STREAM = 0x6D61736B  # so that masks and the order of the text use different random numbers
 ROWS = 32  # of a window each, measured at a time
 
 
@@ -36,7 +36,7 @@ class MaskedLanguage(Task):
     ability = Filler
     kind = "masked language model"
     uses = ('fill {run} "The [MASK] sat on the mat"', "evaluate {run} --data SPEC")
-    caution = "It guesses what its training text would have, including that text's mistakes and prejudices."
+    caution = "It predicts what its training text would have, including that text's mistakes and prejudices."
     causal = False
 
     def __init__(self, *, rate: float = 0.15, masked: float = 0.8, replaced: float = 0.1):

@@ -1,4 +1,4 @@
-"""Folders of derived files under the user's cache, named by what they were made from; written whole or not at all."""
+"""Folders of derived files in the user's cache, named by what they were made from and written atomically."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def cached(kind: str, key: str, fill: Callable[[Path], None]) -> Path:
             _put(made, folder)
         _forget_oldest(home, keep=folder)
     except OSError as error:
-        raise StorageError(f"{home}: the cache cannot be written ({error.strerror or error}). Make room, or set "
+        raise StorageError(f"{home}: the cache cannot be written ({error.strerror or error}). Free some space, or set "
                            "XDG_CACHE_HOME to another folder.") from None
     return folder
 

@@ -1,4 +1,4 @@
-"""A look at a text before training on it: how much there is, what is odd about it, and what to try."""
+"""A check of a text before training: how much there is, what is unusual about it, and what to try."""
 
 from __future__ import annotations
 

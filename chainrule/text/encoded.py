@@ -41,7 +41,7 @@ class Encoded:
 
 
 class Streaming(Protocol):
-    """What turns a stream of text into ids: a trained tokenizer, or a vocabulary that grows meanwhile."""
+    """Turns a stream of text into ids: a trained tokenizer, or a growing vocabulary."""
 
     keeps_space: bool
     end: int

@@ -1,4 +1,4 @@
-"""Sets passages of a corpus aside by a hash of their number: streaming, repeatable, and never the same one twice."""
+"""Splits a corpus by a hash of each passage's number: streaming, and the same each time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Rule(Protocol):
 
 @dataclass(frozen=True)
 class Fold:
-    """One passage out of every 1/fraction, each time another by the seed: the valid part, or all the others."""
+    """One random passage out of every 1/fraction, chosen by the seed: the validation part, or all the others."""
 
     fraction: Fraction
     seed: int

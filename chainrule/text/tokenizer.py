@@ -97,7 +97,7 @@ def load_tokenizer(path: Path) -> TrainedTokenizer:
 
 
 def _name(layout: Mapping[str, Any]) -> str:
-    """The part that made this file: the format has no room for a name, but each part has a shape of its own."""
+    """The part that made this file: the format does not store its name, but each part's files differ in structure."""
     match layout["model"]["type"], layout["decoder"]:
         case "WordLevel", None:
             return "words" if layout["normalizer"] is None else "plain_words"

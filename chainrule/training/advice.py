@@ -1,11 +1,11 @@
-"""What a finished training suggests to its user: one sentence for each thing that went otherwise than hoped."""
+"""Advice after a training: one sentence for each problem found."""
 
 from __future__ import annotations
 
 from chainrule.training.learner import Learner
 from chainrule.training.state import TrainingState
 
-WORSE = 1.01  # the last loss of validation by the best: less is chance
+WORSE = 1.01  # last validation loss divided by the best: below this it may be chance
 SINCE = 2  # evaluations since the best: one may be chance
 OFTEN = 20  # times that a text is read
 SMALL = 100  # parameters for each token of the text
@@ -20,8 +20,8 @@ def advice(state: TrainingState, learner: Learner, *, keeps_best: bool) -> list[
             f"at {state.last['loss']:.3f}: the model overfitted the training text. Try training.patience=3, "
             f"which stops there and keeps the best, a smaller training.budget, or a higher {learner.dropout_option}.")
     if not state.losses and state.tokens > OFTEN * tokens:
-        found.append(f"the text was read {state.tokens / tokens:,.0f} times, and nothing was kept aside to see "
-                     "whether that was too often. Try --valid SPEC, or split.valid=0.1.")
+        found.append(f"the text was read {state.tokens / tokens:,.0f} times, and without validation text nothing "
+                     "shows whether the model overfitted. Try --valid SPEC, or split.valid=0.1.")
     if learner.size > SMALL * tokens:
         found.append(f"the text has {tokens:,} tokens and the model {learner.size:,} parameters: far too little "
                      "text for it. Try more text, or a smaller model.width.")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def decay_at(decay: float, step: int) -> float:
-    """d = min(decay, (1 + step) / (10 + step)), so that the beginning is soon forgotten."""
+    """d = min(decay, (1 + step) / (10 + step)), so that the initial weights soon stop counting."""
     return min(decay, (1 + step) / (10 + step))
 
 
@@ -38,7 +38,7 @@ class Average:
 
     @contextmanager
     def used(self) -> Iterator[None]:
-        """The model with the average in the place of its weights."""
+        """Inside the block, the model has the average as its weights."""
         own = {name: tensor.clone() for name, tensor in self.weights(self.model).items()}
         self._copy(self.tensors)
         try:

@@ -1,4 +1,4 @@
-"""How much of a budget is spent: the one number that schedules, evaluations and the end depend on."""
+"""How much of a budget is spent: the one number that schedules, evaluations and the end of training depend on."""
 
 from __future__ import annotations
 
@@ -81,20 +81,20 @@ class BudgetClock:
         return self.elapsed() / self.seconds
 
     def spent(self, state: TrainingState) -> bool:
-        """Whether training ends here: in seconds, where it would be over before the middle of the next step."""
+        """Whether training ends here; with a budget in seconds, if it would end before the middle of the next step."""
         if self.steps is not None:
             return state.step >= self.steps
         return state.step > 0 and self.middle(state) >= 1
 
     def middle(self, state: TrainingState) -> float:
-        """The share at the middle of the next step: at neither end of a schedule a step is wasted."""
+        """The share spent at the middle of the next step: at the ends of a schedule the learning rate may be 0."""
         if self.steps is not None:
             return (state.step + 0.5) / self.steps
         assert self.seconds is not None
         return min(1.0, (self.elapsed() + self.stepping / max(1, state.step) / 2) / self.seconds)
 
     def affords(self, state: TrainingState) -> bool:
-        """Whether there is time for an evaluation: without the backward pass a token takes a third of a step's time."""
+        """Whether there is time for an evaluation: a token without backward pass takes a third of its training time."""
         if self.seconds is None:
             return True
         expected = self.longest or self.data.evaluation_tokens / 3 * self.stepping / max(1, state.tokens)

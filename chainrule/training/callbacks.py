@@ -1,4 +1,4 @@
-"""Who is told how a training goes."""
+"""Callbacks of training: messages and progress."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Say = Callable[[str], None]
-Show = Callable[[Mapping[str, Any]], None]  # gets the facts of the last step: loss, tokens per second, seconds left, …
+Show = Callable[[Mapping[str, Any]], None]  # gets the last step's loss, tokens per second, seconds left, …
 
 
 @dataclass(frozen=True)

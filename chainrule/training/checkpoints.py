@@ -15,7 +15,7 @@ Read = Callable[[str], dict[str, np.ndarray]]
 
 
 def gathered(tensors: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Tensors of torch on any device as arrays; one that lies in pieces on several processes is put together."""
+    """Torch tensors on any device as arrays; one that is sharded over several processes is put together."""
     return {name: _array(tensor) for name, tensor in tensors.items()}
 
 
@@ -26,7 +26,7 @@ def _array(tensor: Any) -> np.ndarray:
 
 
 def write(folder: Path, files: Files) -> None:
-    """Into a folder that is sealed afterwards."""
+    """Writes the files into a folder that is sealed afterwards."""
     for name, tensors in files.items():
         save_tensors(folder / f"{name}.safetensors", dict(tensors))
 

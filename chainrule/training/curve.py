@@ -12,8 +12,8 @@ from chainrule.training.workspace import METRICS, TIMINGS
 def curve(run: str | Path) -> list[dict[str, Any]]:
     """Each row has `step`, `tokens`, `flops` and `seconds`, and `loss` or `valid_loss`; [] where nothing was stepped.
 
-    The n-th rows of the two files belong together: metrics.jsonl has no clock, so that an interrupted training ends
-    with the same bytes as one in one go.
+    The n-th rows of the two files belong together: metrics.jsonl has no times, so that a resumed training writes the
+    same bytes as an uninterrupted run.
     """
     metrics, timings = (_rows(Path(run) / name) for name in (METRICS, TIMINGS))
     return [{**times, **facts} for facts, times in zip(metrics, timings, strict=bool(timings))] if timings else metrics

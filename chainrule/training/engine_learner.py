@@ -1,4 +1,4 @@
-"""Learning on the engine: in NumPy, without torch."""
+"""Training on the engine: in NumPy, without torch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What training will take, said before it starts: parameters, tokens, time and memory."""
+"""The forecast printed before training starts: parameters, tokens, time and memory."""
 
 from __future__ import annotations
 

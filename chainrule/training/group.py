@@ -1,4 +1,4 @@
-"""The processes that train one model together: who leads, and what all of them must decide alike."""
+"""The processes that train one model together: their ranks, and the values that all of them share."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Group:
-    """This process among `size` that each take some rows of every batch; alone it is rank 0 of 1.
+    """This process and the number of processes, which share the rows of every batch; alone it is rank 0 of 1.
 
-    Rank 0 leads: it writes files, reads the clock and speaks.
+    Rank 0 leads: it writes files, reads the clock and prints messages.
     """
 
     rank: int = 0
@@ -27,38 +27,38 @@ class Group:
         return rows * self.rank // self.size, rows * (self.rank + 1) // self.size
 
     def maximum(self, value: float) -> float:
-        """The largest of what the processes say: whether anyone lacks memory, or was told to stop."""
+        """The largest value of all processes: for example, whether any of them ran out of memory or was stopped."""
         if self.size == 1:
             return value
         import torch
         from torch import distributed
 
-        said = torch.tensor(float(value), dtype=torch.float64, device=_device())
-        distributed.all_reduce(said, distributed.ReduceOp.MAX)
-        return said.item()
+        largest = torch.tensor(float(value), dtype=torch.float64, device=_device())
+        distributed.all_reduce(largest, distributed.ReduceOp.MAX)
+        return largest.item()
 
     def broadcast(self, value: Any) -> Any:
-        """What the leader says, such as how much of the budget is left: plain values."""
+        """The leader's value, such as the share of the budget that is spent: plain values."""
         if self.size == 1:
             return value
         from torch import distributed
 
-        said = [value]
-        distributed.broadcast_object_list(said, src=0, device=_device())
-        return said[0]
+        values = [value]
+        distributed.broadcast_object_list(values, src=0, device=_device())
+        return values[0]
 
     def gather(self, value: Any) -> list[Any]:
-        """What every process says, by rank: plain values and tensors on the host."""
+        """The values of all processes, by rank: plain values and tensors on the host."""
         if self.size == 1:
             return [value]
         from torch import distributed
 
-        said: list[Any] = [None] * self.size
-        distributed.all_gather_object(said, value)
-        return said
+        values: list[Any] = [None] * self.size
+        distributed.all_gather_object(values, value)
+        return values
 
     def wait(self) -> None:
-        """Until every process has come this far."""
+        """Waits until every process has called it."""
         self.maximum(0)
 
     def sum_(self, tensors: Sequence[Any]) -> None:
@@ -77,13 +77,13 @@ class Group:
 
 
 def group_from_environment() -> Group:
-    """The group that `torchrun` told this process of, by its environment; alone where it did not."""
+    """The group in the environment variables of `torchrun`; a group of one without them."""
     size = int(os.environ.get("WORLD_SIZE", "1"))
     return Group() if size == 1 or "RANK" not in os.environ else Group(int(os.environ["RANK"]), size)
 
 
 def joined_group() -> Group:
-    """The same, when all its processes have met."""
+    """The same, with the connection between its processes set up."""
     if group_from_environment().size == 1:
         return Group()
     import torch

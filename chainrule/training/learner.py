@@ -1,4 +1,4 @@
-"""What the loop asks of a learner, and one step: gradients of micro-batches, clipped, applied; errors are caught."""
+"""What the loop needs from a learner, and one step: gradients of micro-batches, clipping, update, error handling."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from chainrule.training.group import Group
 from chainrule.training.plan import Plan
 from chainrule.training.state import TrainingState
 
-SHARE = 0.5  # of the machine's memory that training may take by itself
+SHARE = 0.5  # share of the machine's memory that training may use
 NOT_ONE_ROW = "out of memory with micro-batches of one row."
 IN_A_ROW = 3  # steps that are not finite, then training stops
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a step gave: the mean loss and the norm of the gradient."""
+    """The result of a step: the mean loss and the norm of the gradient."""
 
     loss: float
     norm: float
@@ -40,9 +40,9 @@ class Outcome:
 
 
 class Learner(ABC):
-    """A network with all that changes it: optimizer, schedule, average, and the state carried from step to step.
+    """A network with its optimizer, schedule, average, and the recurrent state carried from step to step.
 
-    What is computed in torch or in the engine is left to the two learners; all else about training is written once.
+    The two subclasses compute in torch or in the engine; all else about training is written once, here.
     """
 
     place = "CPU"  # where it computes
@@ -61,9 +61,9 @@ class Learner(ABC):
         self.state: Any = None  # of the network, where it is carried on
 
     def step(self, state: TrainingState, progress: float) -> Outcome:
-        """The gradient of one batch, and the weights after it; a gradient that is not finite changes nothing.
+        """One training step; a gradient that is not finite changes nothing.
 
-        Where memory is short, the batch is taken in twice as many micro-batches.
+        If memory runs out, the step is repeated with twice as many micro-batches.
         """
         batch = self.data.batch(state.step)
         before = self.start() if batch.fresh else self.state
@@ -95,16 +95,16 @@ class Learner(ABC):
         return outcome
 
     def smaller_micro_batches(self, state: TrainingState, rows: int) -> None:
-        """Twice as many of them, after a lack of memory."""
+        """Doubles the number of micro-batches after memory ran out."""
         if state.accumulation >= rows:
             raise ChainruleError(f"{NOT_ONE_ROW} {self.memory_hint}.")
         state.accumulation = min(2 * state.accumulation, rows)
         self.say(f"out of memory at step {state.step + 1:,}; using {micro_batches(state.accumulation, rows)}.")
 
     def fit_in_memory(self, state: TrainingState) -> None:
-        """Smaller micro-batches, where a batch takes more memory than the machine has: a full one kills programs.
+        """Reduces the micro-batches if a batch needs more memory than the machine has, before programs are killed.
 
-        A GPU refuses by itself, and then `step` takes smaller ones.
+        A GPU raises an error instead, and then `step` reduces them.
         """
         if self.place != "CPU":
             return
@@ -149,7 +149,7 @@ class Learner(ABC):
                                  f"{self.stability_hint}; with --force, since the recipe is then a different one.")
 
     def start(self) -> Any:
-        """The state of rows that begin; None where none is carried."""
+        """The initial recurrent state; None if no state is carried."""
         begin, end = self.group.share(self.data.rows)
         return self.network.start(end - begin, 1) if self.data.carries else None
 
@@ -163,11 +163,11 @@ class Learner(ABC):
         return -(-self.data.rows // state.accumulation)
 
     def isolated_rng(self) -> AbstractContextManager[Any]:
-        """Afterwards the random state of the caller is as it was before."""
+        """Restores the caller's random state afterwards."""
         return nullcontext()
 
     def loss_scale_changed(self, outcome: Outcome) -> bool:
-        """Whether a step was not finite only because half precision looks for its scale, which is now another."""
+        """Whether a step was not finite only because of the loss scale of half precision, which is now smaller."""
         return False
 
     def recovers(self, error: BaseException) -> bool:
@@ -178,11 +178,11 @@ class Learner(ABC):
         return isinstance(error, MemoryError)
 
     def free(self) -> None:
-        """Gives back memory after a lack of it."""
+        """Frees cached memory after memory ran out."""
         self.zero_grad()
 
     def wait(self) -> None:  # noqa: B027
-        """Until what was begun is computed."""
+        """Waits until the device is idle."""
 
     @property
     @abstractmethod
@@ -200,27 +200,27 @@ class Learner(ABC):
 
     @abstractmethod
     def clipped(self, loss: Any, count: int) -> Outcome:
-        """The gradients, no larger than the plan lets them be; says their norm before."""
+        """Clips the gradients as planned; the loss, and the norm before clipping."""
 
     @abstractmethod
     def update(self, state: TrainingState, factor: float) -> None:
-        """The optimizer's step at its rate times a factor, and the average's."""
+        """The optimizer's step, at its learning rate times a factor, and the average's."""
 
     @abstractmethod
     def zero_grad(self) -> None:
-        """No gradients are left."""
+        """Clears the gradients."""
 
     @abstractmethod
     def seed(self, step: int) -> None:
-        """Dropout, too, is a function of seed and step."""
+        """Seeds dropout by seed and step."""
 
     @abstractmethod
     def evaluate(self, rows: int, *, writes: bool) -> tuple[dict[str, float], list[str]]:
-        """Measures the weights for use, so many rows at a time, and lets them write."""
+        """Evaluates the model on the validation text, so many rows at a time, and generates samples."""
 
     @abstractmethod
     def checkpoint(self) -> Files:
-        """Everything that the next step depends on, but the training state; all processes take part."""
+        """All tensors that the next step depends on; all processes take part."""
 
     @abstractmethod
     def restore(self, read: Read) -> None:
@@ -228,11 +228,11 @@ class Learner(ABC):
 
     @abstractmethod
     def finish(self, best: Read | None) -> None:
-        """The network gets the weights for use: those of a checkpoint, or the last ones; averaged, if there is one."""
+        """Sets the final weights: those of the best checkpoint, or the last ones; the average, if there is one."""
 
     @abstractmethod
     def machine(self) -> dict[str, Any]:
-        """What the last digits depend on beside the plan."""
+        """Facts about the machine that may change results slightly."""
 
     @abstractmethod
     def flops_per_token(self) -> float:
@@ -240,11 +240,11 @@ class Learner(ABC):
 
     @abstractmethod
     def memory(self, state: TrainingState) -> TrainingMemory:
-        """That training takes, as `chainrule cost` estimates it, for the micro-batches that a batch is taken in."""
+        """The memory that training needs with the current micro-batches, as `chainrule cost` estimates it."""
 
     @abstractmethod
     def peak_memory(self) -> int:
-        """Bytes that training took."""
+        """Peak memory of training, in bytes."""
 
 
 def micro_batches(count: int, rows: int) -> str:
@@ -253,6 +253,6 @@ def micro_batches(count: int, rows: int) -> str:
 
 
 def _crowded(taken: TrainingMemory) -> bool:
-    """Whether it is too much, and mostly that of rows: smaller micro-batches do not make weights smaller."""
+    """Whether memory is short and mostly used by activations, which smaller micro-batches reduce."""
     rows = taken.activations + taken.logits
     return taken.total > SHARE * environment.memory() and rows > taken.total / 2

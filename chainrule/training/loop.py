@@ -1,4 +1,4 @@
-"""The training loop, from top to bottom: for every learner, whatever it computes in."""
+"""The training loop, from top to bottom: the same for torch and the engine."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from chainrule.training.workspace import METRICS, Workspace, differences
 
 STATE, CLOCK = "state.json", "clock.json"
 EVALUATIONS = 10  # in a budget, where the plan does not say how often
-FIRST_SAMPLE = 0.15  # the share of a budget before which nobody wants to read what the model writes
+FIRST_SAMPLE = 0.15  # share of the budget before the first sample: earlier ones are noise
 SHOWN = 80  # characters of a sample; metrics.jsonl has all of it
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What training came to; the network has the weights for use."""
+    """The results of training; the network has the final weights."""
 
     state: TrainingState
     parameters: int
@@ -43,7 +43,7 @@ class Fitted:
 
     @property
     def training(self) -> dict[str, float]:
-        """Loss and bits per byte on the training text, in the last steps that were written down."""
+        """Loss and bits per byte on the training text, from the last logged steps."""
         rows = [row for row in self.metrics if row.get("loss") is not None]
         return {key: rows[-1][key] for key in ("loss", "bits_per_byte") if rows and rows[-1].get(key) is not None}
 
@@ -51,8 +51,8 @@ class Fitted:
 def fit(learner: Learner, workspace: Workspace, callbacks: Callbacks) -> Fitted:
     """Trains until the budget is spent; continues where an interrupted training left off.
 
-    The weights for use are the moving average's where there is one, and the best evaluation's with `patience`. Of
-    several processes the first one reads the clock, keeps the files and decides; the others are told.
+    The final weights are the moving average if there is one, and the best evaluation's with `patience`. Of several
+    processes, the first reads the clock, writes the files, decides, and broadcasts its decisions.
     """
     plan, say, group = learner.plan, callbacks.say, learner.group
     with ExitStack() as stack:
@@ -104,7 +104,7 @@ def fit(learner: Learner, workspace: Workspace, callbacks: Callbacks) -> Fitted:
 
 
 def _is_due(plan: Plan, state: TrainingState, clock: BudgetClock) -> bool:
-    """An evaluation: every so often, where there is time."""
+    """Whether an evaluation is due: at regular intervals, if there is time."""
     if plan.evaluate_every is not None:
         return state.step % plan.evaluate_every == 0
     tenths = int(min(1.0, clock.progress(state.step)) * EVALUATIONS)
@@ -113,7 +113,7 @@ def _is_due(plan: Plan, state: TrainingState, clock: BudgetClock) -> bool:
 
 
 def _evaluate(learner: Learner, state: TrainingState, log: MetricsLog, clock: BudgetClock, say: Say) -> None:
-    """Measures the weights for use on the validation text, and lets them write."""
+    """Evaluates the model on the validation text, and generates samples."""
     before, writes, group = clock.evaluating, clock.progress(state.step) >= FIRST_SAMPLE, learner.group
     with clock.an_evaluation():
         found, samples = group.broadcast(learner.evaluate(learner.micro_batch_rows(state), writes=writes)
@@ -147,7 +147,7 @@ def _facts(state: TrainingState, clock: BudgetClock, loss: float, learner: Learn
 
 
 def _save(workspace: Workspace, learner: Learner, state: TrainingState, log: MetricsLog, clock: BudgetClock) -> float:
-    """A checkpoint of everything that the next step depends on; when it was written."""
+    """Writes a checkpoint; returns when it was written."""
     if learner.plan.keep:
         files = learner.checkpoint()
         log.sync()
@@ -164,7 +164,7 @@ def _save(workspace: Workspace, learner: Learner, state: TrainingState, log: Met
 
 
 def _resumed(newest: Path, learner: Learner, say: Say) -> tuple[TrainingState, Elapsed]:
-    """Where the newest checkpoint left off."""
+    """The training state and times of the newest checkpoint."""
     state = TrainingState(**json.loads((newest / STATE).read_text(encoding="utf-8")))
     then = json.loads((newest / CLOCK).read_text(encoding="utf-8"))
     before = Elapsed(**{each.name: then.pop(each.name) for each in fields(Elapsed) if each.name in then})

@@ -1,4 +1,4 @@
-"""What is written down while training runs: metrics.jsonl, timings.jsonl with the clock, TensorBoard if there."""
+"""Logs written during training: metrics.jsonl, timings.jsonl with the clock, and TensorBoard if it is installed."""
 
 from __future__ import annotations
 

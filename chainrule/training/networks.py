@@ -1,4 +1,4 @@
-"""A network as training begins it: its first weights, its precision, and the device that it computes on."""
+"""A new network: its initial weights, its precision and its device."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from chainrule.training.plan import Plan
 
 
 def new_network(shape: Shape, vocabulary: int, plan: Plan) -> Stack:
-    """With weights that depend on the seed alone: as its parts draw them, or as the engine would."""
+    """A network whose initial weights depend only on the seed: drawn by its parts, or as by the engine."""
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(plan.seed)  # `torch.manual_seed` would seed every GPU too
         network = Stack(shape, vocabulary)
     if plan.initial == "engine":
         starts = [each for each in training_differences(shape) if "dropout" not in each]
         if starts:
-            raise OptionError("training.initial", "engine", f"'torch' with {starts[0]}", "The engine starts otherwise.")
+            raise OptionError("training.initial", "engine", f"'torch' with {starts[0]}",
+                              "The engine initializes differently.")
         drawn = EngineStack(shape, vocabulary, np.random.default_rng(plan.seed))
         weights.put(network, exported(drawn), "the engine's weights")
     return network.double() if plan.precision == "float64" else network

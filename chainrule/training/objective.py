@@ -12,7 +12,7 @@ from chainrule.parts.losses import collected_losses
 
 
 class Objective(nn.Module):
-    """The task's loss of the network, and what parts add to it for each target: the balance of experts, and so on."""
+    """The task's loss of the network plus the auxiliary losses of parts, such as the balance of experts."""
 
     def __init__(self, network: Any, task: Any, *, smoothing: float = 0.0):
         super().__init__()
@@ -29,9 +29,9 @@ class Objective(nn.Module):
         return whole, loss.detach(), after
 
     def compile_network(self, wish: bool) -> None:
-        """From now on with the network, and what is done with a chunk of scores, compiled; or without.
+        """Switches compilation of the network and of the loss on or off.
 
-        Only here: elsewhere, where it writes and is measured, shapes change all the time.
+        Only for training: in generation and evaluation, shapes change all the time.
         """
         if wish:
             self.network.compile()

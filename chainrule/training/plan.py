@@ -8,7 +8,7 @@ from typing import Any, Literal
 from chainrule.errors import OptionError
 from chainrule.recipe.choices import Choice
 
-BOOKKEEPING = {"keep", "save_every", "log_every"}  # what may change while a training is interrupted
+BOOKKEEPING = {"keep", "save_every", "log_every"}  # options that may change when a training is resumed
 
 
 def bounded(default: Any, *, least: float | None = None, above: float | None = None, below: float | None = None) -> Any:
@@ -54,7 +54,7 @@ class Plan:
 
     budget: Budget = field(default_factory=lambda: Budget(epochs=1))
     batch: int = bounded(32, least=1)  # rows of one step
-    accumulation: int = bounded(1, least=1)  # micro-batches that a batch is taken in, where memory is short
+    accumulation: int = bounded(1, least=1)  # micro-batches of each batch, if memory is short
     optimizer: Choice = "adamw"
     schedule: Choice = "cosine"
     clip: float | None = bounded(1.0, above=0)  # the largest norm of the gradient
@@ -62,7 +62,7 @@ class Plan:
     label_smoothing: float = bounded(0.0, least=0, below=1)
     reading: Literal["auto", "windows", "contiguous"] = "auto"  # auto: contiguous where nothing but recurrence mixes
     precision: Literal["float32", "float64", "bfloat16", "float16"] = "float32"
-    initial: Literal["torch", "engine"] = "torch"  # who draws the first weights; the engine: as a run of its family
+    initial: Literal["torch", "engine"] = "torch"  # which family draws the initial weights
     compile: Literal["auto", "on", "off"] = "auto"  # auto: on CUDA
     evaluate_every: int | None = bounded(None, least=1)  # steps; None: ten times in the budget
     evaluate_tokens: int = bounded(1 << 18, least=1)  # of the validation text, from its beginning

@@ -1,4 +1,4 @@
-"""How far training has come: counters and losses, all that a checkpoint says beside its tensors."""
+"""The training state: counters and losses, everything in a checkpoint besides its tensors."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class TrainingState:
     metrics_bytes: int = 0  # length of metrics.jsonl
 
     def out_of_patience(self, patience: int | None) -> bool:
-        """No better evaluation for so many."""
+        """Whether the last `patience` evaluations were not better."""
         return patience is not None and bool(self.losses) and len(self.losses) - self.best.get("number", 0) >= patience
 
     def evaluated(self, found: dict[str, float]) -> bool:
-        """Remembers an evaluation; whether it is the best so far."""
+        """Records an evaluation; returns whether it is the best so far."""
         self.last = {"step": self.step, **found}
         self.losses.append(found["loss"])
         better = found["loss"] < self.best.get("loss", float("inf"))
@@ -38,7 +38,7 @@ class TrainingState:
         return better
 
     def keeps_best(self, patience: int | None) -> bool:
-        """Whether the weights for use are the best evaluation's; otherwise they are the last step's."""
+        """Whether the final weights are the best evaluation's; if not, they are the last step's."""
         return patience is not None and bool(self.best)
 
     def to_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and a closed terminal end training after the step that is being done, so that nothing is lost."""
+"""Ctrl-C, SIGTERM and a closed terminal end training after the current step, so that nothing is lost."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Stop:
-    """Whether a signal has asked for the end, and which."""
+    """The signal that asked training to stop, if any."""
 
     def __init__(self) -> None:
         self.number: int | None = None
         self._old: dict[int, Any] = {}
 
     def listen(self) -> None:
-        if threading.current_thread() is threading.main_thread():  # Python gives signals to no other
-            heard = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]  # nohup stays so
-            self._old = {number: signal.signal(number, self._asked) for number in heard}
+        if threading.current_thread() is threading.main_thread():  # only the main thread can handle signals
+            heard = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]  # as set by nohup
+            self._old = {number: signal.signal(number, self._record) for number in heard}
 
     def restore(self) -> None:
-        """Signals mean again what they meant before."""
+        """Restores the signal handlers."""
         for number, handler in self._old.items():
             signal.signal(number, handler)
         self._old = {}
 
     def raise_signal(self, number: int) -> None:
-        """Ends as the signal would have; 0 is none."""
+        """Ends the process as the signal would have; 0 means no signal."""
         self.restore()
         if number == signal.SIGINT:
             raise KeyboardInterrupt
         if number:
             raise SystemExit(128 + number)
 
-    def _asked(self, number: int, frame: Any) -> None:
+    def _record(self, number: int, frame: Any) -> None:
         self.number = number
         self.restore()  # a second signal acts at once
 

@@ -1,4 +1,4 @@
-"""Learning in torch: on any device, in any precision, compiled or not."""
+"""Training in torch: on any device, in any precision, compiled or not."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class TorchLearner(Learner):
         return math.isfinite(outcome.loss) and self.scaler.get_scale() >= 1
 
     def recovers(self, error: BaseException) -> bool:
-        """A lack of memory; or that the network cannot be compiled, which it then is no more."""
+        """Whether the step can be repeated: memory ran out, or compilation failed and is now switched off."""
         if self.lacks_memory(error):
             return True
         from torch._dynamo.exc import TorchDynamoException
@@ -168,7 +168,7 @@ class TorchLearner(Learner):
         return torch.random.fork_rng([self.device] if self.device.type == "cuda" else [])
 
     def seed(self, step: int) -> None:
-        """Devices that are not used are left alone; each process draws its own numbers."""
+        """Seeds only the device in use; each process draws its own numbers."""
         numbers = [self.plan.seed, step] + ([self.group.rank] if self.group.rank else [])
         seed = int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0])
         torch.default_generator.manual_seed(seed)

@@ -1,4 +1,4 @@
-"""Where an unfinished training lies: its identity, its checkpoints, its metrics so far; one process at a time."""
+"""The folder of an unfinished training: its identity, its checkpoints, its metrics; one process at a time."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Workspace:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def _settle(self) -> None:
-        """Writes down whose place this is, or compares."""
+        """Writes the identity, or compares it with the one that is there."""
         path = self.path / IDENTITY
         try:
             old = json.loads(path.read_text(encoding="utf-8"))
@@ -98,7 +98,7 @@ class Workspace:
 
 
 def _binding(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """The identity without what may change: how many checkpoints are kept, how often, and how many rows are written."""
+    """The identity without the options that may change when a training is resumed."""
     training = identity.get("training") or {}
     return {**identity, "training": {name: value for name, value in training.items() if name not in BOOKKEEPING}}
 

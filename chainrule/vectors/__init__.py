@@ -1,1 +1,1 @@
-"""Word vectors: how they are trained, and the store that answers questions about them."""
+"""Word vectors: how they are trained, stored and searched."""

@@ -1,4 +1,4 @@
-"""An approximate index: most of the nearest words without looking at every vector, for millions of words."""
+"""An approximate index: finds most of the nearest words without comparing every vector, for millions of words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BLOCK = 1 << 16  # rows that are added at a time
 class NearIndex:
     """A graph of near words that a search walks along (HNSW), kept by faiss.
 
-    Malkov & Yashunin 2018, arXiv:1603.09320. It may miss a neighbor, and never says a wrong cosine: those are computed
+    Malkov & Yashunin 2018, arXiv:1603.09320. It may miss a neighbor, but cosines are exact: they are computed
     from the vectors. `recall` measures how many it finds. More `links` and `effort` find more, and take longer.
     """
 
@@ -78,7 +78,7 @@ def recall(vectors: Vectors, index: NearIndex, *, words: int = 200, topn: int = 
 
 
 def _first_line(error: Exception) -> str:
-    """faiss says in several lines which of its own went wrong; the last says what."""
+    """The message of an error of faiss, without the lines about its source code."""
     return str(error).strip().split("\n")[-1].rsplit(": Error: ", 1)[-1].rstrip(".") + "."
 
 

@@ -1,4 +1,4 @@
-"""Training that goes on from an earlier run, with the words that the new text adds."""
+"""Continuing training from an earlier run, with the words that the new text adds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BY_ROW = ("vectors", "words", "outputs")  # tensors with a row for each word
 
 
 def joined_text(source: Source, tokenizer: Any, counts: np.ndarray) -> Text:
-    """The new text over the words of both: all that were there, however rare here, and the new ones that are frequent.
+    """The new text with the words of both: all earlier words, however rare here, and the frequent new ones.
 
     A tokenizer whose words cannot be joined stays as it is.
     """
@@ -55,7 +55,7 @@ def by_new_rows(before: Tensors, tokenizer: Any, text: Text) -> Tensors:
 
 
 def check_same(path: str, earlier: Any, now: Any) -> None:
-    """Only a run of the same method and size can go on, and one whose n-grams fell into the same buckets."""
+    """Only a run with the same method, dimension and buckets of n-grams can be continued."""
     if earlier.dimension != now.dimension:
         raise UsageError(f"{path}: its model.dimension is {earlier.dimension}, expected {now.dimension} as here. Try "
                          f"model.dimension={earlier.dimension}.")

@@ -1,7 +1,7 @@
 """How often words occur near each other: counted in a stream, in as much memory as is allowed.
 
-As in GloVe's own program (Pennington et al. 2014), frequent pairs have a cell each and the rest are noted, sorted and
-added up; when the notes are full they become a sorted run, and at the end runs are merged a block at a time.
+As in GloVe's own program (Pennington et al. 2014), frequent pairs have a cell each and the rest are recorded, sorted
+and added up; a full buffer becomes a sorted run, and at the end runs are merged a block at a time.
 """
 
 from __future__ import annotations

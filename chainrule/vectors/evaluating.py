@@ -1,4 +1,4 @@
-"""Word vectors on test files, each measured by the part that knows it."""
+"""Evaluation of word vectors on test files, each by the part for its kind."""
 
 from __future__ import annotations
 

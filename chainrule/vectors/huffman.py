@@ -1,4 +1,4 @@
-"""Huffman's code of the vocabulary: frequent words have short ways down the tree of the hierarchical softmax."""
+"""Huffman coding of the vocabulary: frequent words have short paths in the tree of the hierarchical softmax."""
 
 from __future__ import annotations
 

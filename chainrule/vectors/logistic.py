@@ -1,4 +1,4 @@
-"""Logistic regression over several classes, by L-BFGS: a plain judge of frozen vectors."""
+"""Multinomial logistic regression by L-BFGS, to evaluate frozen vectors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 MEMORY = 10  # pairs of steps and changes of the gradient that stand for the curvature
-AT_ONCE = 200_000  # products: fewer than BLAS wakes its threads for, who would wait for each other on a busy machine
+AT_ONCE = 200_000  # multiplications: so few that BLAS uses one thread; on a busy machine threads wait for each other
 Loss = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 

@@ -1,4 +1,4 @@
-"""Phrases: pairs of words that occur together more often than chance becomes one word, joined by an underscore."""
+"""Phrases: pairs of words that co-occur more often than by chance become one word, joined by an underscore."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the store can be asked: words, vectors, and both with weights; and what it says where it has no answer."""
+"""Queries of the store: words, vectors, and both with weights; and the errors for queries without an answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class UnknownWord(DataError, KeyError):
 
 
 class Subwords(Protocol):
-    """What gives vectors to words that were never seen."""
+    """Gives vectors to unseen words."""
 
     def vector(self, word: str) -> np.ndarray | None:
         """None where the word has no parts that are known."""
@@ -31,7 +31,7 @@ class Subwords(Protocol):
 
 
 class Index(Protocol):
-    """What finds near rows without looking at all."""
+    """Finds near rows without comparing all of them."""
 
     def nearest(self, aim: np.ndarray, count: int) -> np.ndarray:
         """Rows of about the `count` vectors of largest cosine with the aim."""
@@ -55,7 +55,7 @@ def _is_pair(asked: Any) -> bool:
 
 
 def pointing(aim: np.ndarray, asked: Sequence[Asked]) -> np.ndarray:
-    """What is searched with, unless it points nowhere: zeros have the same cosine, 0, with every word."""
+    """Checks the query vector: it must be finite and not zero, since zeros have the cosine 0 with every word."""
     length = float(np.linalg.norm(aim))
     if not np.isfinite(length):
         raise UsageError("the vector that is searched with has numbers that are not finite.")

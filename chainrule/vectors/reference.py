@@ -1,4 +1,4 @@
-"""Skip-gram and CBOW in NumPy, written from the equations: slow, and what the kernels must equal on one thread.
+"""Skip-gram and CBOW in NumPy, written from the equations: the slow reference that the kernels must equal.
 
 Negative sampling (Mikolov et al. 2013, arXiv:1310.4546, eq. 4) maximizes, for a hidden vector h and a word o near it,
 

@@ -48,7 +48,7 @@ class Source:
 
 
 def read_text(source: Source) -> Text:
-    """The words of a corpus; one without two different words to tell apart is an error."""
+    """The words of a corpus; one with fewer than two different words is an error."""
     tokenizer, encoded = fit_and_encode(source.corpus, source.trainer, source.options)
     return checked(numbered(encoded.ids, tokenizer), source)
 

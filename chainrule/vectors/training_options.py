@@ -1,4 +1,4 @@
-"""How vectors are trained: their size, the steps, the threads, and who is told how far it is."""
+"""Training options of word vectors and text classifiers, their progress, and initial tables."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ ROWS = 4096  # filled at a time
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """The options that methods share, with word2vec's names."""
+    """The options that all methods share, with word2vec's names."""
 
     dimension: int = 100
     window: int = 5
     epochs: int = 5
-    alpha: float = 0.025  # the first step; the last is min_alpha, linearly between
+    alpha: float = 0.025  # initial learning rate; it falls linearly to min_alpha
     min_alpha: float = 0.0001
     sample: float = 0.001  # frequent words are left out at random: Mikolov et al. 2013; 0 keeps all
     threads: int = 1
     seed: int = 0
-    folder: Path | None = None  # where large temporary files may lie; None is the system's own
+    folder: Path | None = None  # for large temporary files; None is the system's default
     show: Callable[[Mapping[str, Any]], None] | None = None
 
     def alpha_at(self, share: float) -> float:
-        """The step when a share of the work is done."""
+        """The learning rate when a share of the work is done."""
         return max(self.min_alpha, self.alpha - (self.alpha - self.min_alpha) * share)
 
 
 class Progress:
-    """Words done so far: for the step's size, and for the person who waits."""
+    """Words done so far, for the learning rate and for progress messages."""
 
     def __init__(self, options: TrainingOptions, total: float):
         self.options, self.total, self.done = options, max(total, 1), 0
@@ -45,7 +45,7 @@ class Progress:
         return min(1.0, self.done / self.total)
 
     def add(self, words: int) -> None:
-        """Words that were trained on; at most ten times a second somebody is told."""
+        """Adds words that were trained on; calls `show` at most ten times a second."""
         self.done += words
         now = time.perf_counter()
         if self.options.show is not None and self.done and now - self.said > 0.1:

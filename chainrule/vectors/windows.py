@@ -1,4 +1,4 @@
-"""Learning from windows: skip-gram and CBOW over threads that write to the same rows without asking (hogwild).
+"""Learning from windows: skip-gram and CBOW on threads that update the same rows without locks (hogwild).
 
 Niu et al. 2011, arXiv:1106.5730: sparse updates seldom meet, and losing one of them does no harm.
 """
@@ -20,7 +20,7 @@ from chainrule.vectors.noise import keep_table, noise_table
 from chainrule.vectors.text import Text
 from chainrule.vectors.training_options import Progress, TrainingOptions, fill_small_random, padded
 
-CHUNK = 20_000  # ids between two looks at the step's size
+CHUNK = 20_000  # ids between two updates of the learning rate
 LOSSES = ("negative_sampling", "hierarchical_softmax", "softmax")
 BLOCK = 64  # centers that share their noise words, at most
 FOR_TWO = 2  # or two for each noise word: with fewer different ones vectors get worse
@@ -31,9 +31,9 @@ log = logging.getLogger("chainrule")
 
 @dataclass(frozen=True)
 class Objective:
-    """What is predicted from what, and how the prediction is taught."""
+    """What is predicted from what, and with which loss."""
 
-    from_context: bool  # CBOW: a word from the words around it; otherwise those from the word
+    from_context: bool  # True: CBOW, a word from those around it; False: skip-gram
     loss: str = "negative_sampling"
     negative: int = 5
     ns_exponent: float = 0.75
@@ -102,11 +102,11 @@ def ways(text: Text, objective: Objective, tables: Tables) -> Tree:
 
 
 def check_kept(text: Text, options: TrainingOptions) -> None:
-    """Where there are few different words all are frequent, and leaving frequent ones out leaves little."""
+    """With few different words all are frequent, so subsampling may leave too few."""
     kept = float(text.counts @ (keep_table(text.counts, options.sample) / 2.0**32))
     if kept * options.epochs < 1:
         raise OptionError("training.sample", options.sample, "more, or 0, which keeps all words",
-                          f"With this one not one of the {text.tokens:,} words is left to learn from.")
+                          f"With this value none of the {text.tokens:,} words is left to learn from.")
     if kept < FEW * text.tokens:
         log.warning(f"training.sample = {options.sample:g} leaves about {kept:,.0f} of the {text.tokens:,} words in "
                     "each epoch, because this text has few different words. training.sample=0 keeps all.")

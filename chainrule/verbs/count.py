@@ -54,6 +54,6 @@ def count(data: str, out: Path, *, part: str = "1/1", recipe: str = "ngram", ove
 
 
 def _keeping_all(tokenizer: dict[str, Any]) -> dict[str, Any]:
-    """The same tokenizer without a limit on its words: which are rare is known when all parts are there."""
+    """The same tokenizer without a limit on its words: which are rare is only known after merging."""
     return {key: value for key, value in tokenizer.items() if key not in ("min_count", "size")} \
         if tokenizer["name"] in ("words", "characters") else tokenizer

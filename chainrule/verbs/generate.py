@@ -1,4 +1,4 @@
-"""`chainrule.generate`: texts that go on from a prompt."""
+"""`chainrule.generate`: texts that continue a prompt."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Sampling:
 
 def generate(run: str | Path | LoadedRun, prompt: str = "", *, num: int = 1, max_tokens: int = 100,
              stop: Sequence[str] = (), sampling: Sampling | None = None) -> list[Generated]:
-    """Texts that go on from a prompt, e.g. `generate(run, "the", sampling=Sampling(temperature=0.8, seed=1))`."""
+    """Texts that continue a prompt, e.g. `generate(run, "the", sampling=Sampling(temperature=0.8, seed=1))`."""
     from chainrule.generation.generate import generate as write
     from chainrule.generation.generate import unseen_words
 

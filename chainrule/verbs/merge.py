@@ -72,7 +72,7 @@ def _check_parts(folders: Sequence[str | Path]) -> None:
         n = next(iter(here))[1]
         missing = [f"{i}/{n}" for i in range(1, n + 1) if (i, n) not in here]
         if missing:
-            log.info(f"the text is not whole: part {', '.join(missing)} of it is missing.")
+            log.info(f"the text is incomplete: part {', '.join(missing)} of it is missing.")
 
 
 def merged(parts: Sequence[Shard], trainer: Any, scratch: Scratch) -> tuple[Counts, Any]:

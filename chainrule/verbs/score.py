@@ -1,4 +1,4 @@
-"""`chainrule.score`: what each line is worth to a model."""
+"""`chainrule.score`: the log-probability of each line."""
 
 from __future__ import annotations
 

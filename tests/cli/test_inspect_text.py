@@ -77,7 +77,7 @@ def test_json_from_a_pipe_is_one_object_and_torch_stays_away(folder):
                           capture_output=True, timeout=100)
     found = json.loads(done.stdout)
     assert found["text"] == "standard input" and len(found["tokens"]) == 5 and len(found["tokens"][0]["top"]) == 2
-    assert "the text goes on" in done.stderr and done.stderr.endswith("[]\n")
+    assert "tokens of the text were read" in done.stderr and done.stderr.endswith("[]\n")
 
 
 def test_a_mixture_shows_by_whom_each_token_was_expected(inspect):
@@ -94,7 +94,7 @@ def test_the_impossible_has_no_perplexity(inspect):
 
 def test_characters_that_were_never_seen_are_said(inspect):
     done = inspect("characters", "--text-is", "the 猫 sat\n")
-    assert "1 of 11 tokens are <unk>: the model never saw what stands there." in done.stderr
+    assert "1 of 11 tokens are <unk>: they were not in the training text." in done.stderr
     assert "␣" in done.stdout and "⏎" in done.stdout
 
 

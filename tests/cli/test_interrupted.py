@@ -158,7 +158,7 @@ def test_of_several_trainings_into_one_folder_one_wins_and_the_others_say_so(tmp
     codes = [process.returncode for process in processes]
     assert sorted(codes) == [0, 1, 1], said
     for text in [text for text, code in zip(said, codes, strict=True) if code]:
-        assert "run: something was put there meanwhile" in text or "run: there is a run already" in text
+        assert "run: another process has written there meanwhile" in text or "run: there is a run already" in text
     assert place.order() == 2
     assert place.leftovers() == []
 

@@ -46,4 +46,4 @@ def test_what_is_inside_is_what_torch_finds_inside(position, tmp_path):
                                theirs["positions"]["forms"][0]["similarity"], atol=2e-4)
     assert [each["near"][0]["text"] for each in ours["neighbors"]] == [
         each["near"][0]["text"] for each in theirs["neighbors"]]
-    assert ours["said"] == ["left out, for this model has none: back-off paths."]
+    assert ours["said"] == ["left out, since this model has none: back-off paths."]

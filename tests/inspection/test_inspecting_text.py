@@ -49,7 +49,7 @@ def test_an_ngram_model_shows_orders_and_paths_that_multiply_to_the_probability(
     run, found = looked(folder, "o4")
     model, = found["models"]
     assert set(model) == {"name", "said", "backoff"} and found["units"] == 3 and not found["cut"]
-    assert model["said"] == ["left out, for this model has none: attention, hidden layers, positions, embeddings."]
+    assert model["said"] == ["left out, since this model has none: attention, hidden layers, positions, embeddings."]
     for token, row in zip(found["tokens"], model["backoff"]["tokens"], strict=True):
         product = row["stored"] * math.prod(step["weight"] or 1 for step in row["left"])
         assert product == pytest.approx(math.exp(token["log_prob"]), rel=1e-5)
@@ -75,7 +75,7 @@ def test_totals_are_of_all_tokens_and_unknown_ones_are_counted(folder):
 def test_a_long_text_is_cut_in_a_sentence(folder):
     _, found = looked(folder, "o4", tokens=5)
     assert found["cut"] and len(found["tokens"]) == 5 and found["units"] == 2
-    assert found["said"][0] == "the text goes on: of it the first 5 tokens were read; --tokens reads more."
+    assert found["said"][0] == "only the first 5 tokens of the text were read; --tokens reads more."
     _, whole = looked(folder, "o4", tokens=14)
     assert not whole["cut"]
     with pytest.raises(OptionError, match="tokens = 0, expected at least 1"):

@@ -236,7 +236,7 @@ def test_what_shares_weights_remembers_apart():
 def test_a_stack_may_predict_other_things_than_it_reads():
     stack = Stack(Shape(pattern="sf", width=WIDTH, head="untied"), V, outputs=5)
     assert stack.head.log_probs(stack(text())[0]).shape == (B, T, 5)
-    with pytest.raises(OptionError, match="model.head = 'tied', expected 'untied' here. What is predicted is not what"):
+    with pytest.raises(OptionError, match="model.head = 'tied', expected 'untied' here. The outputs are not the input"):
         Stack(Shape(pattern="sf", width=WIDTH), V, outputs=5)
 
 

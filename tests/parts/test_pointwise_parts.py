@@ -150,7 +150,7 @@ def test_a_softmax_head_is_its_equation(name):
 def test_a_head_is_not_tied_to_a_table_of_another_size():
     embedding = build("parts/embeddings", "lookup", Place(D, vocabulary=11))
     for outputs, table in ((12, embedding), (11, torch.nn.Identity())):
-        with pytest.raises(OptionError, match=r"model.head = 'tied', expected 'untied' here. What is predicted is not"):
+        with pytest.raises(OptionError, match=r"model.head = 'tied', expected 'untied' here. The outputs are not"):
             build("parts/heads", "tied", Place(D, vocabulary=11, outputs=outputs), table)
 
 

@@ -139,7 +139,7 @@ def test_of_two_writers_at_once_one_wins_and_one_is_told(tmp_path):
         thread.start()
     for thread in threads:
         thread.join()
-    assert "won" in outcomes and any("something was put there meanwhile" in outcome for outcome in outcomes)
+    assert "won" in outcomes and any("another process has written there meanwhile" in outcome for outcome in outcomes)
     assert open_run(tmp_path / "run").files and os.listdir(tmp_path) == ["run"]
 
 

@@ -107,7 +107,7 @@ def test_the_cache_keeps_to_its_limit(own_cache, monkeypatch):
 def test_a_cache_that_cannot_be_written_is_named(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    with pytest.raises(StorageError, match=r"the cache cannot be written \(.*\)\. Make room, or set XDG_CACHE_HOME"):
+    with pytest.raises(StorageError, match=r"the cache cannot be written \(.*\)\. Free some space, or set XDG_CACHE"):
         words("hay")
 
 

@@ -107,7 +107,7 @@ def test_a_folder_is_measured_file_by_file(vectors, tmp_path, caplog):
 
 
 @pytest.mark.parametrize(("files", "error", "words"), [
-    ({"x.pos": "good1\n", "x.neg": ""}, DataError, "1 label, expected at least 2 to tell apart"),
+    ({"x.pos": "good1\n", "x.neg": ""}, DataError, "1 label, expected at least 2"),
     ({"x.train": "0 good1\n1 bad1\n" * 9, "x.test": "0 good1\n1\n"}, DataError, "line 2: a label without a text"),
     ({"x.train": "0 good1\n1 bad1\n" * 9, "x.test": ""}, DataError, "x.test: no texts"),
     ({"prose.txt": "nothing like it\n"}, UsageError, "no file in it that word vectors are measured on"),

@@ -1,4 +1,4 @@
-"""What an engine stack costs: its parts counted, what its tape holds on to, and how fast this machine steps it."""
+"""The cost of an engine stack: its parts, the memory of its tape, and its speed on this machine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STEP = 1e10  # FLOPs of a measured step at most: some 0.3 s of two cores
 
 
 def estimate(stack: EngineStack, rows: int, *, kept: int, average: bool = False, anew: bool = False) -> dict[str, Any]:
-    """All that can be said of a stack that is trained with so many rows at once; it is spoilt by measuring."""
+    """The cost of a stack that is trained with so many rows at once; measuring changes its weights."""
     context = stack.shape.context
     memory = training_memory(stack, rows, context, kept=kept, average=average)
     found = counted(stack)
@@ -77,14 +77,14 @@ def kept_bytes(stack: EngineStack, ids: np.ndarray) -> int:
 
 
 def decoding_memory(stack: EngineStack) -> DecodingMemory:
-    """What the sublayers remember of one row: after one token, and what a second adds."""
+    """Bytes of the sublayers' state for one row: after one token, and what a second adds."""
     one, two = (sum(array.nbytes for array in _arrays(_after(stack, count))
                     if array.dtype.kind == "f") for count in (1, 2))
     return DecodingMemory(2 * one - two, two - one)
 
 
 def _after(stack: EngineStack, count: int) -> Any:
-    """What the sublayers remember after so many tokens."""
+    """The state of the sublayers after so many tokens."""
     after = stack(np.zeros((1, count), np.int64), stack.start(1))[1]
     return None if after is None else after.sublayers
 

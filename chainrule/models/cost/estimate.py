@@ -1,4 +1,4 @@
-"""All that can be said about a model's cost before it is trained, as plain values."""
+"""The cost of a model before it is trained, as plain values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chainrule.models.shape import Shape
 
 @dataclass(frozen=True)
 class Training:
-    """What matters of how the model is trained."""
+    """The options of training that change its cost."""
 
     rows: int = 32  # that are in memory at once
     precision: str = "float32"
@@ -30,7 +30,7 @@ def estimate(shape: Shape, vocabulary_size: int, training: Training, *, calibrat
              ) -> dict[str, Any]:
     """Parameters and FLOPs by part, FLOPs per token, bytes, and with `calibrate` tokens per second on this machine.
 
-    A speed that was measured in the last day is remembered, unless it is wanted `anew`.
+    A speed measured in the last day is taken from the cache, unless `anew`.
     """
     memory = training_memory(shape, vocabulary_size, (training.rows, shape.context),
                              optimizer=training.optimizer, precision=getattr(torch, training.precision),

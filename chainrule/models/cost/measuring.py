@@ -1,4 +1,4 @@
-"""Measured speed: the fastest of a few tries, remembered in the user's cache for a day."""
+"""Measured speed: the fastest of a few tries, cached for a day."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Speed:
 
 
 def fastest(work: Callable[[], Any], wait: Callable[[], Any] = lambda: None) -> float:
-    """Seconds of the fastest of a few; `wait` returns when nothing is computed any more."""
+    """Seconds of the fastest of a few calls; `wait` returns when the device is idle."""
     best, began = float("inf"), time.perf_counter()
     work()
     while time.perf_counter() - began < SECONDS or best == float("inf"):
@@ -41,7 +41,7 @@ def fastest(work: Callable[[], Any], wait: Callable[[], Any] = lambda: None) -> 
 
 
 def remembered(key: dict[str, Any], anew: bool, measure: Callable[[], Speed]) -> Speed:
-    """The measurement of what the key says, if there is one and none is wanted anew; else it is made."""
+    """The cached measurement for a key; measured if there is none, or with `anew`."""
     note = cache_folder() / "speed" / f"{hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()}.json"
     found = None if anew else _read(note)
     if found is None:

@@ -53,12 +53,12 @@ def activations(shape: Shape, vocabulary_size: int, tokens: tuple[int, int],
 
 
 def kept_bytes(stack: Any, ids: Tensor) -> int:
-    """The same of a stack that is there, on any device: what autograd saves."""
+    """The same for an existing stack on any device: what autograd saves."""
     own = {_key(each) for each in stack.parameters()}
     kept: dict[int, Tensor] = {}
 
     def pack(tensor: Tensor) -> Tensor:
-        kept.setdefault(_key(tensor), tensor)  # holding on to it, so that no later storage gets its address
+        kept.setdefault(_key(tensor), tensor)  # kept alive, so that no later storage gets its address
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
@@ -80,7 +80,7 @@ def decoding_memory(shape: Shape, vocabulary_size: int) -> DecodingMemory:
 
 
 def _extended(shape: Shape, measure: Callable[[Shape], int], times: Counter[str]) -> int:
-    """What `measure` says of a shape, from a stack with each letter once and what one more of each adds to it."""
+    """`measure` of a shape, computed from a stack with each letter once and the increment of one more of each."""
     once = "".join(dict.fromkeys(shape.letters))
     base = measure(replace(shape, pattern=once))
     return base + sum((times[letter] - 1) * (measure(replace(shape, pattern=once + letter)) - base)

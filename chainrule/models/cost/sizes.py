@@ -1,4 +1,4 @@
-"""What a model costs, as plain values: parts, bytes, and a whole training; whoever counted them."""
+"""The cost of a model as plain values: parts, bytes, and a whole training; the same for torch and the engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast this machine trains a model: a short measurement, remembered in the user's cache."""
+"""How fast this machine trains a model: a short measurement, cached for a day."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _autocast(precision: str, device: str) -> Any:
 
 
 def _remembered(device: str, key: dict[str, Any], anew: bool, measure: Callable[[], Speed]) -> Speed:
-    """The measurement of this machine, threads and torch, if there is one and none is wanted anew; else it is made."""
+    """The cached measurement for this machine, threads and torch; measured if there is none, or with `anew`."""
     name = torch.cuda.get_device_name() if device == "cuda" else processor()
     key = key | {"machine": name, "threads": torch.get_num_threads(), "torch": torch.__version__}
     return remembered(key, anew, measure)

@@ -1,4 +1,4 @@
-"""Feedforwards on the engine: called as mixers are, and remembering nothing."""
+"""Feedforwards on the engine: called like mixers, without state."""
 
 from __future__ import annotations
 

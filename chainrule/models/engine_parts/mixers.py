@@ -47,7 +47,7 @@ class Recurrence(Composite):
         return y, tuple(each.value for each in after)
 
     def _by_steps(self, x: Tensor, state: Any) -> tuple[Tensor, Any]:
-        """The same with each step's h in the graph by itself, for gradients through time."""
+        """The same with each step's h as a node of the graph, for gradients through time."""
         steps = []
         for t in range(x.shape[1]):
             _, *state = self.cell(x[:, t:t + 1], *state)
@@ -70,12 +70,12 @@ class Elman(Recurrence):
 
 @stands_for("parts/mixers/gru", only=FORWARD, training={"spread": None})
 class GRU(Recurrence):
-    """As its cell starts."""
+    """Initialized as its cell is."""
 
 
 @stands_for("parts/mixers/lstm", takes=("forget",), only=FORWARD, training={"spread": None})
 class LSTM(Recurrence):
-    """A fresh network remembers: the gate's bias starts at `forget`."""
+    """The forget gate's bias starts at `forget`, so that a new network remembers."""
 
     def __init__(self, place: Place, options: Options, random: Random):
         super().__init__(place, options, random)
@@ -123,7 +123,7 @@ class Attention(MultiHeadAttention):
         return Tensor(y), joined([each for each in after if each is not None])
 
     def _step(self, x: Tensor, cache: Any) -> tuple[Tensor, Any]:
-        """For use alone, not for training: what it gives are constants, and the cache is written to."""
+        """For inference only: outputs are constants, and the cache is written in place."""
         batch, length, width = x.shape
         q, k, v = heads_of(self.inward(x).value, self.attend.heads)
         keys, values, there = cache
@@ -138,7 +138,7 @@ class Attention(MultiHeadAttention):
 
 
 def _extended(room: np.ndarray, new: np.ndarray, before: int) -> np.ndarray:
-    """The new entries behind those that are there, in a room twice as large where they do not fit."""
+    """Appends new entries to the cache, which doubles if they do not fit."""
     after = before + new.shape[2]
     if after > room.shape[2]:
         larger = np.empty((*room.shape[:2], max(after, 2 * room.shape[2]), room.shape[3]), room.dtype)
@@ -169,7 +169,7 @@ class Window(Composite):
 
 
 def joined(states: Any) -> Any:
-    """The rows of several states of a sublayer as one; what one has room for and another has not is left open."""
+    """The rows of several states of a sublayer as one batch; smaller caches are padded."""
     if states[0] is None or len(states) == 1:
         return states[0]
     found = []

@@ -1,4 +1,4 @@
-"""What stands beside the sublayers, on the engine: norms, wirings, positions, embedding, head, dropout."""
+"""Parts on the engine that are not sublayers: norms, wirings, positions, embedding, head, dropout."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class NoNorm:
 
 
 class Wiring(Composite):
-    """How a sublayer is put into the stream; what each is called with is made by the stack."""
+    """How a sublayer is connected to the residual stream; the stack supplies norm and dropout."""
 
     norms = False  # what goes into the sublayer, and the end of the stack
     adds = True  # to the stream
@@ -58,7 +58,7 @@ class Wiring(Composite):
         pass
 
     def dressed(self, norm: Any, dropout: Dropout) -> Wiring:
-        """With the parts that it needs."""
+        """Sets the parts that it needs."""
         if self.norms:
             self.norm = norm
         self.dropout = dropout
@@ -90,7 +90,7 @@ class Plain(Wiring):
 
 
 class Position:
-    """Where a token stands; one that tells nothing."""
+    """The position of a token; this base class adds nothing."""
 
     turns = bounded = False
 
@@ -103,12 +103,12 @@ class Position:
 
 @stands_for("parts/positions/none")
 class NoPosition(Position):
-    """Nothing is told."""
+    """No positions."""
 
 
 @stands_for("parts/positions/rotary", takes=("base",))
 class Rotary(Position):
-    """Attention turns queries and keys by it."""
+    """Attention rotates queries and keys by it."""
 
     turns = True
 
@@ -159,7 +159,7 @@ class Head(Linear):
 
 @stands_for("parts/heads/tied", only={"bias": (False,)})
 class Tied(Head):
-    """The matrix is the embedding's, which the stack puts in its place."""
+    """The matrix is the embedding's; the stack sets it."""
 
     tied = True
 
@@ -186,7 +186,7 @@ class Independent(Dropout):
 
 @stands_for("parts/dropouts/variational", takes=("rate",), training={"name": "independent"})
 class Variational(Independent):
-    """In use the same, for it leaves out nothing; the engine trains with the other kind."""
+    """The same outside training, where it does nothing; the engine trains with independent dropout."""
 
 
 def smoothed(wanted: np.ndarray, scores: Tensor, smoothing: float) -> np.ndarray:

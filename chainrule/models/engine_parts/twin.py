@@ -1,4 +1,4 @@
-"""Which part of torch a module of the engine stands for, and with which options; what is not named has no twin."""
+"""Twins: which torch part a module of the engine is the counterpart of, and for which options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chainrule.parts.place import Place
 from chainrule.recipe.choices import Choice
 from chainrule.recipe.registry import resolve
 
-FILES = ("mixers", "feedforwards", "other_parts")  # of this folder, in which twins are
+FILES = ("mixers", "feedforwards", "other_parts")  # files of this folder with twins
 Made = TypeVar("Made", bound=type)
 Values = Callable[[Mapping[str, Any], Place], tuple[Any, ...]]
 
@@ -25,11 +25,11 @@ class StandsFor:
 
     make: Callable[[Place, Mapping[str, Any], np.random.Generator], Any]
     takes: tuple[str, ...]
-    only: Mapping[str, tuple[Any, ...] | Values]  # the values that the engine has, of options that it has not
-    training: Mapping[str, Any] = field(default_factory=dict)  # options that change training alone, and its value
+    only: Mapping[str, tuple[Any, ...] | Values]  # allowed values of options that the engine does not have
+    training: Mapping[str, Any] = field(default_factory=dict)  # options of training alone, with the engine's value
 
     def allowed(self, option: str, options: Mapping[str, Any], place: Place) -> tuple[Any, ...] | None:
-        """The values of an option that the engine has; None: any."""
+        """The values of an option that the engine supports; None: any."""
         if option in self.takes or option in self.training:
             return None
         values = self.only.get(option, ())
@@ -56,7 +56,7 @@ def twins() -> dict[str, StandsFor]:
 
 
 def build_twin(kind: str, choice: Choice, place: Place, random: np.random.Generator, where: str) -> Any:
-    """The engine's part for a choice; `where` is its place in a recipe, for the line that says what it lacks."""
+    """The engine's part for a choice; `where` is its path in the recipe, for error messages."""
     options = resolve(kind, choice)
     found = _twin_of(kind, options["name"], where)
     for option, value in options.items():
@@ -68,7 +68,7 @@ def build_twin(kind: str, choice: Choice, place: Place, random: np.random.Genera
 
 
 def differs_in_training(kind: str, choice: Choice, where: str) -> dict[str, Any]:
-    """Options that change training alone and are not as the engine trains, with the value that it has."""
+    """Options that only change training and differ from what the engine does, with the engine's value."""
     options = resolve(kind, choice)
     found = _twin_of(kind, options["name"], where)
     return {f"{where}.{option}": value for option, value in found.training.items() if options[option] != value}

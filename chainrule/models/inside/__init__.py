@@ -1,1 +1,1 @@
-"""What can be measured inside a stack: norms of gradients, and how alike places look."""
+"""Measurements inside a stack: gradient norms, and the similarity of positions."""

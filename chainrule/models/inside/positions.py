@@ -1,4 +1,4 @@
-"""How alike two places look to a model: its own positions beside the forms that need no training."""
+"""The similarity of positions: a model's own, and fixed forms for comparison."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def fixed(name: str, place: Place) -> Places:
 
 
 def _similarity(position: Any, place: Place, like: Any) -> tuple[str, np.ndarray] | None:
-    """The similarity of places by whichever of the three ways the part tells them; None where it tells none."""
+    """The similarity of places by the way in which the part encodes them; None if it encodes none."""
     import torch
 
     where = torch.arange(place.context, device=like.device)[None]

@@ -1,3 +1,3 @@
-"""Where attention looks and how it weighs: one way a file. Projections, heads, cache and positions are the mixer's."""
+"""Kinds of attention, one a file: which keys are seen and how they are weighed. The mixer does all the rest."""
 
 PARTS = "attention part"

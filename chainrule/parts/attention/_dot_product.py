@@ -1,4 +1,4 @@
-"""Scaled dot-product attention: the fused kernel, and the equation itself where somebody watches."""
+"""Scaled dot-product attention: the fused kernel, or the equation itself while the model is watched."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chainrule.watching import note, watched
 def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, *, causal: bool, dropout: float = 0.0) -> Tensor:
     """y_i = Σ_j softmax_j(q_i·k_j / √E + mask_ij) v_j; q is (B, H, Q, E), k and v (B, groups, K, E).
 
-    `causal` is for as many queries as keys and no mask; anything else is told by the mask. Vaswani et al. 2017, eq. 1.
+    `causal` is for as many queries as keys and no mask; other cases need a mask. Vaswani et al. 2017, eq. 1.
     """
     if not watched():
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=causal,
@@ -23,7 +23,7 @@ def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, *, causal: bool
 
 
 def plainly(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout: float) -> Tensor:
-    """The equation as it stands; a fused kernel could not note the weights."""
+    """The equation step by step; a fused kernel could not note the weights."""
     k, v = (each.repeat_interleave(q.shape[1] // k.shape[1], dim=1) for each in (k, v))
     score_BHQK = torch.einsum("bhqe,bhke->bhqk", q, k) * q.shape[-1]**-0.5
     weight_BHQK = (score_BHQK if mask is None else score_BHQK + mask).softmax(-1)

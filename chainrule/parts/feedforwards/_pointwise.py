@@ -10,10 +10,10 @@ from chainrule.parts.reading import Reading
 
 
 class Pointwise(nn.Module):
-    """A feedforward says what becomes of each position, in `through`; as a sublayer it is called as mixers are."""
+    """A feedforward implements `through` for each position; as a sublayer it is called like a mixer."""
 
     def start(self, batch: int, room: int, like: Tensor) -> None:
-        """There is nothing to remember."""
+        """No state."""
 
     def through(self, x: Tensor) -> Tensor:
         """(…, D) to (…, D)."""

@@ -1,4 +1,4 @@
-"""A mixture of experts: of many feedforwards each token passes a few, chosen by a learned router."""
+"""A mixture of experts: each token passes a few of many feedforwards, chosen by a learned router."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from chainrule.watching import note
 
 @part
 class MixtureOfExperts(Pointwise):
-    r"""Of many feedforwards each token passes a few, chosen by a learned router.
+    r"""Each token passes a few of many feedforwards, chosen by a learned router.
 
     y = Σ_{e ∈ top k} g_e f_e(x),   p = softmax(W x),   g = p / Σ_{e ∈ top k} p_e
 
@@ -43,7 +43,7 @@ class MixtureOfExperts(Pointwise):
         self.experts = nn.ModuleList(build("parts/feedforwards", expert, place) for _ in range(experts))
 
     def stream_weights(self) -> list[Tensor]:
-        """What values pass on their way into the stream: not the router."""
+        """The weights between the input and the residual stream: all but the router."""
         return [each for each in self.experts.parameters() if each.dim() > 1]
 
     def through(self, x: Tensor) -> Tensor:
@@ -55,7 +55,7 @@ class MixtureOfExperts(Pointwise):
             share = (gates > 0).flatten(0, -2).to(p.dtype).mean(0) / self.chosen
             add_loss("balance", self.balance * len(self.experts) * (share * p.flatten(0, -2).mean(0)).sum())
         if x.is_cuda and x.shape[-2] == 1 or torch.compiler.is_compiling():
-            return self._all(x, gates)  # without looking at what was chosen, which would wait for a GPU
+            return self._all(x, gates)  # without reading what was chosen, which would wait for a GPU
         return self._chosen(x.flatten(0, -2), gates.flatten(0, -2)).view_as(x)
 
     def _all(self, x: Tensor, gates: Tensor) -> Tensor:

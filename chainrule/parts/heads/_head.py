@@ -1,4 +1,4 @@
-"""What a head can do: the loss of targets and ln p of every output, in chunks, so that scores never exist whole."""
+"""What a head can do: the loss of targets and ln p of every output, in chunks, to bound the memory of scores."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ IGNORED = -100  # a target that counts for nothing, such as padding
 
 
 class Head(nn.Module):
-    """From vectors (…, D) to what is predicted from each: one of `outputs` things."""
+    """From vectors (…, D) to a distribution over `outputs` classes."""
 
     outputs: int
-    compiled = False  # whether what is done with a chunk's scores is fused: a fifth of GPT-2's training step on an H200
+    compiled = False  # whether the work on a chunk's scores is fused: saves a fifth of GPT-2's training step on an H200
     scores_at_once: int | None = None  # other than what suits the device
 
     def summed(self, hidden: Tensor, targets: Tensor, smoothing: float) -> Tensor:
@@ -33,7 +33,7 @@ class Head(nn.Module):
 
         hidden (…, D), targets (…). With smoothing ε the target is (1 − ε) one-hot + ε/V (Szegedy et al. 2016,
         arXiv:1512.00567, §7). Where gradients are wanted they are computed in the forward pass, chunk by chunk, so that
-        each chunk's scores can be forgotten at once; the backward pass only scales them. What fits into one chunk is
+        each chunk's scores can be freed at once; the backward pass only scales them. What fits into one chunk is
         left to autograd: half the time for 768 tokens of 65.
         """
         rows, wanted = hidden.flatten(0, -2), targets.flatten()

@@ -1,4 +1,4 @@
-"""Adaptive softmax: frequent tokens are scored at once, rare ones only where their cluster is meant."""
+"""Adaptive softmax: frequent tokens are scored directly, rare ones only within their cluster."""
 
 from __future__ import annotations
 

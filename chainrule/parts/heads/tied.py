@@ -26,7 +26,7 @@ class Tied(Softmax):
         super().__init__()
         table = getattr(embedding, "weight", None)
         if table is None or len(table) != place.outputs:
-            raise OptionError("model.head", "tied", "'untied' here", "What is predicted is not what is read, so there "
+            raise OptionError("model.head", "tied", "'untied' here", "The outputs are not the input tokens, so there "
                               "is no table of the right size.")
         self.weight, self.outputs = table, place.outputs
         self.bias = nn.Parameter(torch.zeros(place.outputs)) if bias else None

@@ -1,4 +1,4 @@
-"""The cache of attention: keys and values so far, as many as can still be seen."""
+"""The key-value cache of attention: all keys and values that can still be seen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chainrule.parts.reading import NOWHERE, Reading
 
 @dataclass(frozen=True)
 class Cache:
-    """Keys, then values of each position (B, room, 2 groups, E); how much a row has read, its positions say.
+    """Keys, then values of each position (B, room, 2 groups, E); the positions show how much a row has read.
 
     Position t lies at place t, or t modulo the room where only the last keys are kept. Both are one tensor, and all
     that is new of a position lies together: writing takes half as long as to two, where a single token is read.

@@ -46,7 +46,7 @@ class Cell(nn.Module):
         raise NotImplementedError
 
     def forward(self, x: Tensor, state: Any) -> tuple[Tensor, dict[str, Tensor], Any]:
-        """(B, T, hidden) states, everything worth seeing if anybody watches, and the last state."""
+        """(B, T, hidden) states, values to note while the model is watched, and the last state."""
         hidden, gates = [], []
         for z in self.project(x).unbind(1):
             state, seen = self.step(z, state)

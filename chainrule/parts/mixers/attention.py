@@ -46,7 +46,7 @@ class Attention(nn.Module):
 
     @property
     def bounded(self) -> bool:
-        """Whether its cache grows with the text, so that it cannot read on without end."""
+        """Whether its cache grows with the text, so that texts are read in windows."""
         return self.attend.memory is None
 
     def start(self, batch: int, room: int, like: Tensor) -> Cache:
@@ -72,5 +72,5 @@ class Attention(nn.Module):
         return self.outward(merge_heads(self.attend(q, k, v, q_pos, k_pos, reading))), state
 
     def stream_weights(self) -> list[Tensor]:
-        """What values pass on their way into the stream: not the queries and keys."""
+        """The weights between values and the residual stream: not those of queries and keys."""
         return [self.inward.weight[(self.heads + self.groups) * self.head_width:], self.outward.weight]

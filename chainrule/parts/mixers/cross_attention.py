@@ -77,5 +77,5 @@ class CrossAttention(nn.Module):
         return Source(k, v, real)
 
     def stream_weights(self) -> list[Tensor]:
-        """What values pass on their way into the stream: not the queries and keys."""
+        """The weights between values and the residual stream: not those of queries and keys."""
         return [self.inward.weight[self.query.out_features:], self.outward.weight]

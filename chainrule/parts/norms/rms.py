@@ -58,9 +58,9 @@ class OnCPU(torch.autograd.Function):
 
 
 def trains_on_cpu(x: Tensor) -> bool:
-    """Whether a gradient will be asked of a CPU (or of no device, when memory is estimated), uncompiled.
+    """Whether a gradient is needed on a CPU (or on the meta device, when memory is estimated), uncompiled.
 
-    In short numbers squares would not add up well; F.rms_norm takes longer ones for them.
+    In half precision sums of squares would be inexact; F.rms_norm computes them in float32.
     """
     return (x.device.type in ("cpu", "meta") and torch.is_grad_enabled() and x.dtype in (torch.float32, torch.float64)
             and not torch.compiler.is_compiling())

@@ -12,7 +12,7 @@ class Position(nn.Module):
 
     context: int | None = None  # the most positions it knows; None where any number works
 
-    turns = biases = False  # which of the three a part overrides; what does nothing is not asked
+    turns = biases = False  # which of the three a part overrides; the others are not called
 
     def __init_subclass__(cls) -> None:
         cls.turns, cls.biases = cls.turn is not Position.turn, cls.bias is not Position.bias
@@ -21,7 +21,7 @@ class Position(nn.Module):
         super().__init__()
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
-        """x (B, T, D) with the positions (B or 1, T) told."""
+        """x (B, T, D) with the positions (B or 1, T) added."""
         return x
 
     def turn(self, x: Tensor, positions: Tensor) -> Tensor:

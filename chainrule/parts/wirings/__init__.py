@@ -1,3 +1,3 @@
-"""How a sublayer is put into the stream, one wiring a file."""
+"""How a sublayer is connected to the residual stream, one wiring a file."""
 
 PARTS = "wiring"

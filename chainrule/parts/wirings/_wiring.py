@@ -1,4 +1,4 @@
-"""What a wiring can do: put a sublayer into the stream, and scale what the sublayer starts from."""
+"""What a wiring does: connect a sublayer to the residual stream, and scale its initial weights."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Wiring(nn.Module):
         raise NotImplementedError
 
     def flow(self, x: Tensor, added: Tensor | None, sublayer: Sublayer) -> tuple[Tensor, Tensor | None, Any]:
-        """The same for a stream to which the sublayer before has still to be added, and with what is still to be.
+        """The same for a stream with a pending term of the sublayer before; returns the new pending term.
 
-        So that one kernel can add and normalize; a wiring that does not care says `forward` alone.
+        So one kernel can add and normalize; a wiring without such a kernel only needs `forward`.
         """
         x, state = self(x if added is None else x + added, sublayer)
         return x, None, state

@@ -11,7 +11,7 @@ from chainrule.recipe.registry import part
 
 @part
 class Residual(Wiring):
-    """Add what the sublayer says, without normalization.
+    """Add the sublayer's output, without normalization.
 
     y = x + dropout(f(x)).
 

@@ -14,7 +14,7 @@ from chainrule.recipe.registry import part
 
 @part
 class ReZero(Wiring):
-    r"""Add what the sublayer says, times a learned number that starts at 0; no normalization.
+    r"""Add the sublayer's output times a learned number that starts at 0; no normalization.
 
     y = x + α dropout(f(x)),   α = 0 at first
 

@@ -1,4 +1,4 @@
-"""Bytes that are not UTF-8 are named, with file, line and offset; nothing is converted in silence."""
+"""Bytes that are not UTF-8 are errors with file, line and offset; nothing is converted without being asked for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAGIC = {
 }
 BOM = b"\xef\xbb\xbf"
 CONTROLS = bytes(b for b in range(32) if b not in b"\t\n\v\f\r\x1b")
-LOOK = 1 << 16  # bytes looked at to tell binary from text
+LOOK = 1 << 16  # bytes read to distinguish binary from text
 
 
 def without_bom(data: bytes, source: str) -> tuple[bytes, int]:

@@ -56,7 +56,7 @@ def untrained(model: Any) -> Any:
 
 
 def trained(library: Any, trainer: Any, texts: Iterator[str]) -> None:
-    """Trains in a thread: the library hears no signal, so when this one is told to stop, the text ends there."""
+    """Trains in a thread, because the library ignores signals: on a signal the text is ended early."""
     ended = Event()
     stopped: list[bool] = []
     problems: list[BaseException] = []
@@ -71,7 +71,7 @@ def trained(library: Any, trainer: Any, texts: Iterator[str]) -> None:
 
     try:
         Thread(target=train).start()
-        while not ended.wait(0.1):  # a signal may reach the other thread: look up from time to time
+        while not ended.wait(0.1):  # a signal may reach the other thread, so wake up from time to time
             continue
     finally:
         stopped.append(True)  # a single call into C, so that no second signal comes before it
@@ -81,7 +81,7 @@ def trained(library: Any, trainer: Any, texts: Iterator[str]) -> None:
 
 
 def _wait_for(ended: Event) -> None:
-    """However often it is told to stop: Python must not shut down while the library is at work."""
+    """Waits despite further signals: Python must not shut down while the library is running."""
     done = False
     while not done:
         with suppress(KeyboardInterrupt, SystemExit):

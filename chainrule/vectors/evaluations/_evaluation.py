@@ -1,4 +1,4 @@
-"""What a test of word vectors does: it knows its files, and measures vectors on one."""
+"""What an evaluation of word vectors does: recognize its files, and measure vectors on one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classification with frozen vectors: what can be told of a text from the mean of its words' vectors."""
+"""Classification with frozen vectors: labels of texts from the mean of their words' vectors."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Classification:
         files, means = files_of(path), Means(vectors)
         train = read_labeled(files.train)
         if len(train.classes) < 2:
-            raise DataError(f"{path}: {len(train.classes)} label, expected at least 2 to tell apart.")
+            raise DataError(f"{path}: {len(train.classes)} label, expected at least 2.")
         x = means.of(train.texts)
         if files.test is None:
             found = _in_folds(x, train.labels, len(train.classes))
@@ -65,7 +65,7 @@ def _tested(x: np.ndarray, train: Labeled, test: Given, valid: Given | None) -> 
 
 
 def _in_folds(x: np.ndarray, y: np.ndarray, classes: int) -> dict[str, Any]:
-    """Each text is judged by a model that never saw it; the folds are the same every time."""
+    """Each text is classified by a model that was not trained on it; the folds are the same every time."""
     fold = np.random.default_rng(0).permutation(len(y)) % FOLDS
     right = np.zeros(len(y), bool)
     for number in range(min(FOLDS, len(y))):

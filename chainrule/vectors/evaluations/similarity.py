@@ -1,4 +1,4 @@
-"""Likeness of words: do cosines put pairs of words into the order that people put them into?"""
+"""Word similarity: do cosines rank pairs of words as people do?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chainrule.recipe.registry import part
 from chainrule.vectors.evaluations._evaluation import numbered_lines, row_of
 from chainrule.vectors.store import Vectors
 
-SEPARATORS = ("\t", ";", ",")  # in this order; otherwise white space
+SEPARATORS = ("\t", ";", ",")  # tried in this order, then white space
 LEMMA = re.compile(r"-[a-z]$")  # MEN's lemma form: sun-n
 Pair = tuple[str, str, float]
 

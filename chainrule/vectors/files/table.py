@@ -67,7 +67,7 @@ def check_unspaced(path: Path, words: Sequence[str], form: str) -> None:
 
 
 def tokenizer_of(words: Sequence[str]) -> WordTokenizer:
-    """A tokenizer with these words; its own marks are spelled otherwise where a word has their spelling."""
+    """A tokenizer with these words; its special tokens are renamed if a word has the same spelling."""
     taken, marks = set(words), []
     for mark in ("<unk>", "<s>", "</s>"):
         while mark in taken:

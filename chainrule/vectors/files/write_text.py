@@ -1,4 +1,4 @@
-"""Vectors as text, in a stream: each number with as few digits as give it again."""
+"""Vectors as text, in a stream: each number with the fewest digits that round-trip."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class PlainLines:
 
 
 def shortest(values: np.ndarray) -> np.ndarray:
-    """float64: for each float32 a decimal number of 6 to 9 digits, as few as give it again."""
+    """float64: for each float32 a decimal number of 6 to 9 digits, the fewest that round-trip."""
     size = np.abs(values.astype(np.float64))
     before = np.searchsorted(POWERS, size, side="right") + LOWEST  # digits before the point: 1 for 1 ≤ size < 10
     found = size.copy()

@@ -23,7 +23,7 @@ class Learned:
 
 
 class Method(Protocol):
-    """`usual` says which options of the `training` section the method has, and their defaults."""
+    """`usual` has the options of the `training` section that the method uses, with their defaults."""
 
     usual: Mapping[str, float]
     continues: ClassVar[bool]  # whether training can go on from a run of the same method

@@ -13,7 +13,7 @@ from chainrule.vectors.text import Source, Text, read_text
 from chainrule.vectors.training_options import TrainingOptions, padded
 from chainrule.vectors.windows import Objective, Tables, fresh, learn, own_rows
 
-LARGEST = 20_000  # words for which the whole softmax is bearable
+LARGEST = 20_000  # words: larger vocabularies take too long for the whole softmax
 STEEPEST = 10.0  # power of a count, either way: its sum over all words stays a finite number
 
 
@@ -37,7 +37,7 @@ class WindowMethod:
         return Learned({"vectors": tables.inputs[:, : options.dimension], **what_predicts(tables, options)}, facts)
 
 
-FOR_CBOW = {**WindowMethod.usual, "alpha": 0.05}  # as in the word2vec program: a mean of vectors bears larger steps
+FOR_CBOW = {**WindowMethod.usual, "alpha": 0.05}  # as in the word2vec program: a mean allows larger steps
 
 
 def objective_of(*, from_context: bool, loss: str, negative: int, ns_exponent: float, where: str) -> Objective:

@@ -73,7 +73,7 @@ def fresh(size: int, options: TrainingOptions) -> np.ndarray:
 def descend(entries: Entries, table: np.ndarray, options: TrainingOptions) -> list[float]:
     """All entries in a new order each epoch; the mean cost of each. One thread and a seed give the same bytes.
 
-    More threads write to the same rows without asking each other (hogwild).
+    Several threads update the same rows without locks (hogwild).
     """
     from chainrule.kernels import vectors_glove
 

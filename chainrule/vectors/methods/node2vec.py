@@ -33,7 +33,7 @@ class Node2vec(WindowMethod):
             if not 0 < value < float("inf"):
                 raise OptionError(f"model.method.{name}", value, "a number above 0")
         if length < 2:
-            raise OptionError("model.method.length", length, "at least 2", "A walk of one node tells nothing of edges.")
+            raise OptionError("model.method.length", length, "at least 2", "A walk of one node has no edge.")
         self.walking, self.directed = Walking(p, q, walks, length), directed
         self.objective = objective_of(from_context=False, loss="negative_sampling", negative=negative,
                                       ns_exponent=ns_exponent, where="model.method")

@@ -1,4 +1,4 @@
-"""PPMI: how much more often two words meet than chance has it, as a matrix, and its largest singular vectors."""
+"""PPMI: how much more often two words co-occur than by chance, as a matrix, and its largest singular vectors."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Ppmi:
         matrix = information(pairs, shift=self.shift, smoothing=self.smoothing)
         if not len(matrix.values):
             raise OptionError("model.method.shift", self.shift, "less, or more text",
-                              "No pair of words meets so much more often than by chance: all vectors would be zero.")
+                              "No pair of words co-occurs so much more often than chance: all vectors would be zero.")
         steps.debug(f"{options.dimension} singular vectors of {len(matrix.values):,} entries")
         u, sizes = truncated_svd(matrix, options.dimension, seed=options.seed)
         return Learned({"vectors": (u * sizes**self.power).astype(np.float32), "singular": sizes.astype(np.float32)},

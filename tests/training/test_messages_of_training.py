@@ -1,4 +1,4 @@
-"""What training tells people: what it will take, what the model writes meanwhile, and what came of it."""
+"""The messages of training: the forecast, samples, and advice at the end."""
 
 import dataclasses
 
@@ -94,8 +94,8 @@ def test_a_text_far_too_small_is_told(tmp_path):
     _, fitted = train_ids(TRANSFORMER, plan, text(9), None, VOCABULARY, tmp_path, device="cpu",
                           callbacks=Callbacks(silent))
     assert fitted.advice == [
-        "the text was read 93 times, and nothing was kept aside to see whether that was too often. Try --valid SPEC, "
-        "or split.valid=0.1.",
+        "the text was read 93 times, and without validation text nothing shows whether the model overfitted. Try "
+        "--valid SPEC, or split.valid=0.1.",
         "the text has 9 tokens and the model 960 parameters: far too little text for it. Try more text, or a smaller "
         "model.width."]
     _, fitted = train(TRANSFORMER, planned(), tmp_path / "fine")
