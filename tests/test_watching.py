@@ -7,7 +7,7 @@ import pytest
 from chainrule.watching import note, placed, watch, watched
 
 
-def test_nobody_watches_and_nothing_is_kept():
+def test_without_a_watch_block_nothing_is_kept():
     note("attention", object())
     assert not watched()
 
@@ -56,7 +56,7 @@ def test_a_place_is_put_before_the_names_of_all_that_is_noted_there():
     assert seen == {"layer/a": [1], "layer/deeper/b": [2], "a": [3]}
 
 
-def test_a_place_is_left_after_an_error():
+def test_the_prefix_of_a_place_is_removed_after_an_error():
     def fails():
         raise RuntimeError("boom")
 

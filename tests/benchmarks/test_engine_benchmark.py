@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "engine.py"
 
 
-def test_the_engine_is_held_beside_torch(tmp_path):
+def test_the_engine_is_compared_with_torch(tmp_path):
     out = tmp_path / "out.jsonl"
     done = subprocess.run([sys.executable, SCRIPT, "--rounds", "1", "--steps", "1", "--threads", "1", "--out", out],
                           capture_output=True, text=True, timeout=100)

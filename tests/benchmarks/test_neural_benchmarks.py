@@ -21,14 +21,14 @@ def rows(name, *words, out):
 
 
 @PEER
-def test_generation_is_held_beside_transformers(tmp_path):
+def test_generation_is_compared_with_transformers(tmp_path):
     found, = rows("generation.py", *ONCE, "small", "--tokens", "4", "--batches", "2", out=tmp_path / "out.jsonl")
     mine, other = found["parameters"].values()
     assert mine == other and found["ratio"] > 0 and found["tokens_per_second"]["transformers"] > 0
 
 
 @PEER
-def test_training_is_held_beside_transformers_and_torch(tmp_path):
+def test_training_is_compared_with_transformers_and_torch(tmp_path):
     found = rows("training.py", *ONCE, "small", "lstm-small", "--steps", "1", out=tmp_path / "out.jsonl")
     assert [row["name"] for row in found] == ["small", "lstm-small"]
     for row in found:

@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parents[2] / "benchmarks"
 
 
 @pytest.mark.parametrize("model, peer", [("skipgram", "gensim"), ("fasttext", "fasttext")])
-def test_word_vectors_are_held_beside_a_peer(model, peer, tmp_path):
+def test_word_vectors_are_compared_with_a_peer(model, peer, tmp_path):
     if importlib.util.find_spec(peer) is None:
         pytest.skip(f"the peer {peer} is not installed")
     done = subprocess.run([sys.executable, FOLDER / "vectors.py", "--data", "pydoc", "--words", "20000", "--epochs",

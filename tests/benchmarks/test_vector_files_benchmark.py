@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parents[2] / "benchmarks"
 
 
 @pytest.mark.skipif(importlib.util.find_spec("gensim") is None, reason="the peer is not installed")
-def test_files_of_vectors_are_held_beside_gensim(tmp_path):
+def test_files_of_vectors_are_compared_with_gensim(tmp_path):
     done = subprocess.run([sys.executable, FOLDER / "vector_files.py", "--words", "300", "--dimension", "9",
                            "--questions", "20", "--rounds", "1", "--out", tmp_path / "out.jsonl"],
                           capture_output=True, text=True, timeout=100)

@@ -103,7 +103,7 @@ def test_one_of_several_labels_is_drawn_at_random():
     assert chances[2] < 0.05 and abs(chances[0] - chances[1]) < 0.2
 
 
-def test_the_step_falls_with_what_all_threads_have_read():
+def test_the_learning_rate_falls_with_what_all_threads_have_read():
     """A thread that comes late takes the step of the moment, not that of its own beginning."""
     from chainrule.kernels.classifier_training import learn_texts
 

@@ -28,7 +28,7 @@ def trained(kinds_folder):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("ending", ["txt", "csv", "tsv"])
-def test_a_classifier_learns_what_is_what(ending, loss, kinds_folder, tmp_path):
+def test_a_classifier_learns_its_labels(ending, loss, kinds_folder, tmp_path):
     report = chainrule.train("text-classifier", kinds_folder / f"train.{ending}", tmp_path / "run",
                              overrides=[*QUICK, f"model.loss={loss}"])
     assert report["labels"] == 2 and report["texts"] == 400
@@ -192,7 +192,7 @@ def test_labels_below_a_threshold_are_left_out(trained):
     assert chainrule.predict(trained, ["the horse is old"], threshold=1.0) == [[]]
 
 
-def test_a_step_that_is_too_large_is_one_clear_line(kinds_folder, tmp_path):
+def test_a_too_large_learning_rate_is_one_clear_line(kinds_folder, tmp_path):
     for loss in LOSSES[:2]:
         with pytest.raises(OptionError, match=r"training.lr = 1e\+30, expected a smaller learning rate.*lr=1e\+29"):
             chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "run",
@@ -206,7 +206,7 @@ def test_the_short_names_of_losses_are_understood(kinds_folder, tmp_path):
     assert chainrule.load(tmp_path / "run").model.loss == "hierarchical_softmax"
 
 
-def test_text_to_measure_and_predict_may_be_read_otherwise(trained, kinds_folder, tmp_path):
+def test_text_options_can_be_changed_for_evaluate_and_predict(trained, kinds_folder, tmp_path):
     (tmp_path / "odd.txt").write_bytes(b"__label__beast the horse \xe9\n")
     with pytest.raises(DataError, match="text.errors=replace"):
         chainrule.evaluate(trained, tmp_path / "odd.txt")

@@ -236,7 +236,7 @@ def test_a_text_of_one_line_cannot_be_split(place, chainrule):
             "one.txt: split.valid = 0.5 of 1 lines sets 0 aside", "name validation text with --valid")
 
 
-def test_what_is_already_there_is_left_alone(place, chainrule):
+def test_existing_files_are_left_alone(place, chainrule):
     train = ["train", "ngram", "--data", "text.txt", "--out"]
     refused(chainrule(*train, "text.txt"), 1, "text.txt: a file is there, expected the name of a new folder.")
     refused(chainrule(*train, "text.txt/run"), 1, "text.txt is a file, expected a folder.")
@@ -335,7 +335,7 @@ def test_a_disk_too_small_to_count_on_is_one_line_and_clean_again(place):
     refused(done, 1, f"{place}/disk: no space left on the disk.")
 
 
-def test_a_count_that_no_word_reaches_is_told(place, chainrule):
+def test_a_count_that_no_word_reaches_is_reported(place, chainrule):
     done = chainrule("train", "ngram", "--data", "text.txt", "--out", "run", "tokenizer.min_count=1000")
     assert accepted(done, "run").tokenizer.vocabulary_size == 3
     assert "no token occurs 1,000 times, as tokenizer.min_count asks: all become the unknown token." in done.err
@@ -382,7 +382,7 @@ def test_a_stream_that_is_closed_is_no_mistake(place):
     refused(closed("<&-", "score", "run", "-"), 1, "standard input", "it is empty")
 
 
-def test_a_reader_that_leaves_early_stops_the_printing_and_not_the_saving(place):
+def test_a_closed_pipe_stops_printing_but_not_saving(place):
     (place / "many.txt").write_bytes(MANY)
     read, write = os.pipe()
     os.close(read)

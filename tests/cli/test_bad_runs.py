@@ -143,7 +143,7 @@ def test_data_without_a_known_word_is_measured(chainrule, place):
     (["--max-tokens", "0"], "max_tokens = 0, expected at least 1"),
     (["--repetition-penalty", "0"], "repetition_penalty = 0.0, expected at least 1"),
 ])
-def test_a_text_cannot_be_asked_for_in_this_way(chainrule, place, options, words):
+def test_invalid_options_of_generate_are_refused(chainrule, place, options, words):
     for more in ([], ["--json"]):
         refused(chainrule("generate", "words", "--prompt", "the", *options, *more), 2, words)
 

@@ -47,7 +47,7 @@ def test_a_person_gets_a_table_notes_advice_and_what_to_do_next(shown):
     assert "[1/2] ngram order=2: begins." in shown.stderr
 
 
-def test_a_machine_gets_one_object(shown, folder):
+def test_json_is_one_object(shown, folder):
     done = ran("ngram", "broken.yaml", "--grid", "model.order=2,3", "--data", "text.txt", "--out", "report", "--json",
                folder=folder)
     report = json.loads(done.stdout)

@@ -43,7 +43,7 @@ def test_json_is_one_line_and_people_get_their_own(capsys):
     assert capsys.readouterr().out == "a is 1\n"
 
 
-def test_what_is_said_goes_to_standard_error(capsys):
+def test_messages_go_to_standard_error(capsys):
     say("one\ntwo")
     assert capsys.readouterr() == ("", "chainrule: one\nchainrule: two\n")
 
@@ -58,14 +58,14 @@ def test_an_empty_table_has_its_head(capsys):
     assert capsys.readouterr().out == "name  count\n"
 
 
-def test_quick_work_says_nothing_without_a_terminal(capsys):
+def test_quick_work_prints_nothing_without_a_terminal(capsys):
     with progress("counting", 10) as step:
         for _ in range(10):
             step(1)
     assert capsys.readouterr() == ("", "")
 
 
-def test_long_work_says_a_line_now_and_then(capsys, monkeypatch):
+def test_long_work_prints_a_line_now_and_then(capsys, monkeypatch):
     monkeypatch.setattr(console, "QUIET_SECONDS", 0)
     with progress("counting", 4) as step:
         step(1)
@@ -77,7 +77,7 @@ def test_long_work_says_a_line_now_and_then(capsys, monkeypatch):
         "chainrule: counting: 25 %", "chainrule: counting: 75 %", "chainrule: reading: 1,500"]
 
 
-def test_a_person_at_a_terminal_sees_a_bar():
+def test_a_terminal_shows_a_progress_bar():
     ours, theirs = pty.openpty()
     code = "from chainrule.cli.terminal.console import progress\nwith progress('counting', 2) as step: step(1); step(1)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=theirs, timeout=60,

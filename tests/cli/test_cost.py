@@ -71,7 +71,7 @@ def test_tokens_take_the_place_of_the_budget(data):
     assert "open" not in found and found["vocabulary"] == 10_000
 
 
-def test_epochs_of_no_text_are_left_open_and_a_guessed_vocabulary_is_said(cost):
+def test_epochs_of_no_text_are_left_open_and_a_guessed_vocabulary_is_reported(cost):
     done = cost("lstm-medium", "model.width=16")
     assert "set them with --tokens" in done.stdout
     assert done.stderr.endswith("how many words there are; 10,000 are assumed. Set --vocabulary.\n")
@@ -95,7 +95,7 @@ def test_sizes_are_named_by_what_they_are_divided_by(cost, small):
     assert f"weights {weights / 1024:.3g} KiB" in shown and "KB" not in shown
 
 
-def test_a_counting_model_is_told_in_a_sentence(cost, data):
+def test_a_counting_model_is_explained_in_a_sentence(cost, data):
     done = cost("ngram")
     assert done.stdout.startswith("a model of the family 'ngram' is not trained in steps")
     assert data("ngram")["note"] in done.stdout
@@ -122,7 +122,7 @@ def test_a_run_folder_stands_for_its_recipe_and_knows_its_vocabulary(data, tmp_p
     assert data(tmp_path / "run", "tokenizer=bytes")["vocabulary"] == 258
 
 
-def test_an_engine_that_has_no_room_is_told_before_it_is_built(cost):
+def test_an_engine_model_that_does_not_fit_in_memory_is_refused_before_it_is_built(cost):
     done = cost("engine-transformer", "model.width=1000000", code=1)
     assert done.stderr.startswith("chainrule: the model has at least 6,002,048,000,000 parameters, whose weights")
 

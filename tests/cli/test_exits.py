@@ -41,17 +41,17 @@ def test_every_failure_is_one_line(code, exit_code, line):
     assert (done.returncode, done.stdout, done.stderr) == (exit_code, "", f"chainrule: {line}\n")
 
 
-def test_who_debugs_sees_the_traceback_too():
+def test_debug_mode_also_shows_the_traceback():
     done = guarded("1 / 0", env={"CHAINRULE_DEBUG": "1"})
     assert done.stderr.startswith("Traceback") and done.stderr.splitlines()[-1].startswith("chainrule: unexpected Zero")
 
 
-def test_success_is_silent_and_zero():
+def test_success_prints_nothing_and_exits_with_0():
     done = guarded("print('result')")
     assert (done.returncode, done.stdout, done.stderr) == (0, "result\n", "")
 
 
-def test_a_reader_that_leaves_is_no_error_to_tell():
+def test_a_closed_pipe_is_no_error():
     read, write = os.pipe()
     os.close(read)
     done = guarded("for _ in range(9999): print('x' * 99)", stdout=write)
@@ -59,7 +59,7 @@ def test_a_reader_that_leaves_is_no_error_to_tell():
     assert (done.returncode, done.stderr) == (1, "")
 
 
-def test_a_result_that_cannot_be_written_is_told():
+def test_a_result_that_cannot_be_written_is_reported():
     with open("/dev/full", "w") as full:
         done = guarded("print('x')", stdout=full)
     assert done.returncode == 1
@@ -73,7 +73,7 @@ def test_a_terminal_that_lacks_a_character_gets_its_escape():
 
 @pytest.mark.parametrize(("number", "exit_code", "text"), [(signal.SIGINT, 130, "cleaned\nchainrule: interrupted.\n"),
                                                            (signal.SIGTERM, 143, "cleaned\n")])
-def test_who_is_stopped_cleans_up_first(number, exit_code, text):
+def test_a_stopped_command_cleans_up_first(number, exit_code, text):
     program = ("import sys, time\nfrom chainrule.cli.terminal.exits import guarded\ndef command():\n    try:\n"
                "        print('ready', flush=True)\n        [time.sleep(0.01) for _ in range(3000)]\n    finally:\n"
                "        print('cleaned', file=sys.stderr)\nsys.exit(guarded(command))")

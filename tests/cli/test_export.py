@@ -69,7 +69,7 @@ def test_models_of_other_tokens_are_exported_with_a_sound_spelling(folder, tmp_p
     assert peer.score(" ".join(spelled)) == pytest.approx(ours, abs=1e-4)
 
 
-def test_an_existing_file_is_replaced_only_when_told(folder, tmp_path, capsys):
+def test_an_existing_file_is_replaced_only_with_force(folder, tmp_path, capsys):
     (tmp_path / "x.arpa").write_text("precious")
     assert run(folder / "words", "--to", "arpa", tmp_path / "x.arpa") == 1
     assert "x.arpa: exists already" in capsys.readouterr().err
@@ -92,7 +92,7 @@ def test_mistakes_are_one_clear_line_and_nothing_is_written(folder, tmp_path, ca
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_sentence_says_what_became_of_the_text_s_own_unk(folder, tmp_path, caplog):
+def test_a_message_explains_the_text_s_own_unk(folder, tmp_path, caplog):
     caplog.set_level(logging.INFO, "chainrule")
     assert run(folder / "words", "--to", "arpa", tmp_path / "x.arpa") == 0
     assert "the text has its own word <unk>" in caplog.text

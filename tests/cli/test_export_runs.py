@@ -51,7 +51,7 @@ def log_probs(folder, name):
 
 
 @pytest.mark.parametrize("recipe", ["engine-transformer", "engine-lstm", "engine-nnlm"])
-def test_a_run_of_the_engine_goes_to_torch_and_back(recipe, folder, export):
+def test_an_engine_run_can_be_exported_to_torch_and_back(recipe, folder, export):
     name = trained(folder, recipe)
     found = json.loads(export(name, "--to", "neural", f"{name}-torch", "--json").out)
     assert found["family"] == "neural" and found["left_out"] == [] and found["bytes"] > 10_000
@@ -68,7 +68,7 @@ def test_a_run_of_the_engine_goes_to_torch_and_back(recipe, folder, export):
 
 
 @pytest.mark.parametrize("recipe", ["transformer", "rnn", "nnlm"])
-def test_a_run_of_torch_goes_to_the_engine(recipe, folder, export):
+def test_a_torch_run_can_be_exported_to_the_engine(recipe, folder, export):
     name = trained(folder, recipe)
     said = export(name, "--to", "engine", f"{name}-engine")
     assert ("training.optimizer=muon: training it again would give different results. The exported model is the same."
@@ -106,14 +106,14 @@ def test_a_hundred_steps_of_the_shipped_recipe_are_those_of_torch(folder, export
     ("transformer", ["model.f=geglu"], "engine", "model.f = 'geglu', expected mlp or swiglu. The engine has no other"),
     ("gated-conv", [], "engine", "model.c = 'gated_convolution', expected attention or elman or gru"),
 ])
-def test_what_has_no_counterpart_is_told_and_nothing_is_written(recipe, changes, to, said, folder, export):
+def test_parts_without_a_counterpart_are_refused_and_nothing_is_written(recipe, changes, to, said, folder, export):
     name = trained(folder, recipe, *changes)
     shown = export(name, "--to", to, "nothing", code=2).err
     assert said in shown and shown.count("\n") == 1
     assert not (folder / "nothing").exists()
 
 
-def test_an_existing_run_is_replaced_only_when_told(folder, export):
+def test_an_existing_run_is_replaced_only_with_force(folder, export):
     name = trained(folder, "engine-rnn")
     export(name, "--to", "neural", "kept")
     assert "kept: exists already" in export(name, "--to", "neural", "kept", code=1).err

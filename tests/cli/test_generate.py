@@ -107,7 +107,7 @@ def test_words_never_seen_are_named(folder, capsys):
     (["--beams", "2", "--seed", "3"], "the seed does nothing here: nothing is drawn at random."),
     (["--temperature", "0", "--seed", "3"], "the seed does nothing here: nothing is drawn at random."),
 ])
-def test_an_option_that_does_nothing_is_not_passed_over(folder, capsys, args, sentence):
+def test_an_option_without_effect_is_refused(folder, capsys, args, sentence):
     assert run(folder / "words", *args) == 0
     assert sentence in capsys.readouterr().err
 

@@ -56,7 +56,7 @@ def test_parts_that_the_engine_lacks_need_torch(folder):
     assert "need torch" in generate(folder, "conv", code=2).stderr
 
 
-def test_a_gpu_in_sight_is_left_to_torch(folder, monkeypatch):
+def test_with_a_gpu_torch_generates(folder, monkeypatch):
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     monkeypatch.setattr(writing, "DRIVERS", (str(folder / "text.txt"),))
     assert isinstance(load(folder / "gpt", to_write=True).model, NeuralLanguageModel)

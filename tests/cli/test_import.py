@@ -77,7 +77,7 @@ def test_mistakes_are_one_clear_line_and_nothing_is_written(folder, tmp_path, ca
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_existing_run_is_replaced_only_when_told(folder, tmp_path, capsys):
+def test_an_existing_run_is_replaced_only_with_force(folder, tmp_path, capsys):
     for force, code in (([], 0), ([], 1), (["--force"], 0)):
         assert chainrule("import", folder / "x.arpa", "--out", tmp_path / "run", *force) == code
     assert load(tmp_path / "run").report["imported"] == "x.arpa"

@@ -62,7 +62,7 @@ def test_a_run_is_read_by_layer(folder):
     (["nothing", "--gradients"], "no run folder, recipe or example is named 'nothing'"),
     (["through-tim", "--gradients"], "example is named 'through-tim'. Did you mean 'through-time'?"),
 ])
-def test_what_cannot_be_looked_at_is_said_in_one_line(folder, words, said):
+def test_what_cannot_be_looked_at_is_reported_in_one_line(folder, words, said):
     done = inspect(folder, *words, code=2)
     assert said in done.stderr and done.stderr.count("\n") == 1
 
@@ -76,7 +76,7 @@ def test_a_picture_that_cannot_be_written_is_one_line_and_an_older_one_gives_way
     assert ElementTree.parse(folder / "old.svg").getroot().tag.endswith("svg")
 
 
-def test_a_text_that_is_too_short_is_said(folder):
+def test_a_text_that_is_too_short_is_reported(folder):
     (folder / "short.txt").write_text("short")
     done = inspect(folder, "rnn.yaml", "--gradients", "--data", "short.txt", code=1)
     assert "expected at least 52" in done.stderr

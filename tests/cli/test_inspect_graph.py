@@ -54,7 +54,7 @@ def test_a_recipe_has_a_graph_too(inspect):
     (["neuron", "--text-is", "a"], "--text-is = a does nothing with --graph"),
     (["neuron", "--gradients"], "--gradients = True does nothing with --graph"),
 ])
-def test_mistakes_of_graphs_are_told_in_one_line(inspect, words, said):
+def test_mistakes_of_graphs_are_reported_in_one_line(inspect, words, said):
     shown = inspect(*words, "--graph", code=2).err
     assert said in shown and shown.count("\n") == 1
 

@@ -86,13 +86,13 @@ def test_a_mixture_shows_by_whom_each_token_was_expected(inspect):
     assert sum(map(float, row[-2:])) == pytest.approx(1, abs=0.011)
 
 
-def test_the_impossible_has_no_perplexity(inspect):
+def test_a_text_with_impossible_tokens_has_no_perplexity(inspect):
     done = inspect("strict", "--text-is", "cat cat")
     assert "impossible for this model" in done.stdout and " inf " in done.stdout
     assert json.loads(inspect("strict", "--text-is", "cat cat", "--json").stdout)["totals"]["bits"] is None
 
 
-def test_characters_that_were_never_seen_are_said(inspect):
+def test_characters_that_were_never_seen_are_reported(inspect):
     done = inspect("characters", "--text-is", "the 猫 sat\n")
     assert "1 of 11 tokens are <unk>: they were not in the training text." in done.stderr
     assert "␣" in done.stdout and "⏎" in done.stdout
@@ -134,7 +134,7 @@ def test_an_empty_pipe_is_named(inspect):
     assert "standard input: there is no text in it." in inspect("words", "--text", "-", code=1, given="").stderr
 
 
-def test_word_vectors_are_no_language_model_and_that_is_said(folder, inspect):
+def test_word_vectors_are_no_language_model_and_that_is_reported(folder, inspect):
     from chainrule.verbs.train import train
 
     train("skipgram", folder / "text.txt", folder / "vectors",
@@ -143,7 +143,7 @@ def test_word_vectors_are_no_language_model_and_that_is_said(folder, inspect):
     assert done.stderr.endswith("vectors holds word vectors; inspect needs a language model.\n")
 
 
-def test_a_page_that_cannot_be_written_is_said(folder, inspect, monkeypatch):
+def test_a_page_that_cannot_be_written_is_reported(folder, inspect, monkeypatch):
     monkeypatch.setattr(page, "built", lambda name: "")  # the real script is drawn by tests/pages
     done = inspect("words", "--text", "text.txt", "--out", "text.txt/page.html", code=1)
     assert "text.txt/page.html: the page was not written: " in done.stderr and done.stdout == ""

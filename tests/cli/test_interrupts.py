@@ -32,7 +32,7 @@ def ended(body, number):
 
 
 @pytest.mark.parametrize(("number", "code"), SIGNALS)
-def test_a_queue_is_never_left_halfway(number, code):
+def test_an_interrupt_never_breaks_a_queue(number, code):
     body = f"""
         {LATER}
         box = queue.Queue()
@@ -45,7 +45,7 @@ def test_a_queue_is_never_left_halfway(number, code):
 
 
 @pytest.mark.parametrize(("number", "code"), SIGNALS)
-def test_a_thread_is_started_wholly(number, code):
+def test_starting_a_thread_is_never_interrupted(number, code):
     body = f"""
         {LATER}
         start = threading._start_new_thread
@@ -60,7 +60,7 @@ def test_a_thread_is_started_wholly(number, code):
 
 
 @pytest.mark.parametrize(("number", "code"), SIGNALS)
-def test_a_finalizer_does_not_swallow_it(number, code):
+def test_a_finalizer_does_not_swallow_ctrl_c(number, code):
     body = """
         class Last:
             def __del__(self):
@@ -73,7 +73,7 @@ def test_a_finalizer_does_not_swallow_it(number, code):
 
 
 @pytest.mark.parametrize(("number", "code"), SIGNALS)
-def test_who_waits_is_interrupted(number, code):
+def test_a_waiting_thread_is_interrupted(number, code):
     body = """
         threading.Timer(0.2, os.kill, (os.getpid(), number)).start()
         threading.Event().wait(30)
@@ -93,7 +93,7 @@ sys.exit(guarded(lambda: threading._register_atexit(signal.raise_signal, number)
     assert (done.returncode, done.stdout) == (0, "0.0 True\n"), done.stderr
 
 
-def test_who_was_told_not_to_hear_ctrl_c_stays_so():
+def test_a_process_that_ignores_ctrl_c_keeps_ignoring_it():
     program = f"{BEGIN}\nsys.exit(guarded(lambda: signal.raise_signal(number)))"
     done = subprocess.run(["sh", "-c", "trap '' INT; exec \"$@\"", "sh", sys.executable, "-c", program, "2"],
                           env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60, check=False)
@@ -101,7 +101,7 @@ def test_who_was_told_not_to_hear_ctrl_c_stays_so():
 
 
 @pytest.mark.slow
-def test_a_thousand_interruptions_of_saving_are_all_heard(tmp_path):
+def test_a_thousand_interruptions_of_saving_are_all_handled(tmp_path):
     body = f"""
         import pathlib, random
         from chainrule.storage import write_run

@@ -38,7 +38,7 @@ def run(tmp_path):
     return write_run(tmp_path / "run", fill)
 
 
-def test_doctor_tells_what_is_there():
+def test_doctor_lists_what_is_installed():
     found = data("doctor")
     assert found["chainrule"] == __version__ and found["python"] == sys.version.split()[0]
     assert found["cache"]["folder"] == os.path.join(os.environ["XDG_CACHE_HOME"], "chainrule")
@@ -46,7 +46,7 @@ def test_doctor_tells_what_is_there():
     assert not set(found["missing"]) & set(found["packages"])
 
 
-def test_doctor_tells_what_a_missing_extra_would_add():
+def test_doctor_says_what_a_missing_extra_would_add():
     shown = chainrule("doctor").stdout
     for name, gain in data("doctor")["missing"].items():
         assert f"missing: {name}" in shown

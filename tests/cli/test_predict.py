@@ -79,7 +79,7 @@ def test_a_mistake_is_one_line(folder, capsys, args, message):
     assert code in (1, 2) and not out and message in err and err.count("\n") == 1
 
 
-def test_a_threshold_and_another_way_to_read(folder, capsys):
+def test_a_threshold_and_text_options_can_be_given(folder, capsys):
     (folder / "odd.txt").write_bytes(b"rising \xe9\n")
     code, _, err = said(capsys, "predict", folder / "run", folder / "odd.txt")
     assert code == 1 and "text.errors=replace" in err

@@ -32,14 +32,14 @@ def test_a_log_file_has_a_line_for_each_step_that_took_long(text, tmp_path, caps
     assert lines == [f"chainrule: {step}, after 0 s." for step in ("reading", "counting", "smoothing", "saving")]
 
 
-def test_nobody_follows_any_longer_when_it_is_over():
+def test_the_log_handler_is_removed_at_the_end():
     before = log.level, list(log.handlers)
     with shown_steps():
         assert log.isEnabledFor(logging.DEBUG)
     assert (log.level, log.handlers) == before
 
 
-def test_quick_work_and_work_that_nobody_follows_says_nothing(text, tmp_path, capsys, monkeypatch):
+def test_quick_or_unfollowed_work_prints_nothing(text, tmp_path, capsys, monkeypatch):
     with shown_steps():
         train("ngram", text, tmp_path / "run")
     monkeypatch.setattr(console, "QUIET_SECONDS", 0)
@@ -47,7 +47,7 @@ def test_quick_work_and_work_that_nobody_follows_says_nothing(text, tmp_path, ca
     assert "after" not in capsys.readouterr().err
 
 
-def test_other_work_that_may_take_long_tells_its_steps_too(tmp_path, capsys, monkeypatch):
+def test_other_slow_work_reports_its_steps_too(tmp_path, capsys, monkeypatch):
     pytest.importorskip("sklearn")
     monkeypatch.setattr(console, "QUIET_SECONDS", 0)
     monkeypatch.chdir(tmp_path)
@@ -67,7 +67,7 @@ def test_other_work_that_may_take_long_tells_its_steps_too(tmp_path, capsys, mon
         assert not ended.value.code and step in capsys.readouterr().err
 
 
-def test_a_person_sees_the_steps_and_what_is_said_in_whole_lines(text, tmp_path):
+def test_a_terminal_shows_steps_and_messages_in_whole_lines(text, tmp_path):
     command = [sys.executable, "-m", "chainrule", "train", "ngram", "--data", text, "--out", tmp_path / "run", "--json"]
     ours, theirs = pty.openpty()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs,

@@ -85,14 +85,14 @@ def test_the_verbs_work_on_a_neural_run(trained, folder, recipe, capsys):
     assert called(capsys, "verify", path)[0] == 0
 
 
-def test_before_it_starts_it_says_what_it_takes(trained):
+def test_a_forecast_is_printed_before_training_starts(trained):
     done = trained["transformer"][1]
     first, parameters = done.stderr.splitlines()[0], json.loads(done.stdout)["parameters"]
     assert first.startswith(f"chainrule: {parameters:,} parameters; 40 steps of 32 tokens, 1,280 in all (0.7 times the")
     assert " s and " in first and first.endswith(" MiB of memory on the CPU.")
 
 
-def test_the_end_says_in_words_what_came_of_it(folder, capsys):
+def test_the_summary_is_printed_at_the_end(folder, capsys):
     _, said, _ = called(capsys, *training(folder, "transformer", "words", "training.budget.steps=11"))
     shown = {line[:15].strip(): line[15:].strip() for line in said.splitlines()}
     assert shown["trained on"].startswith("352 tokens in 11 steps, 0.187 times the text; ")

@@ -90,7 +90,7 @@ def test_what_follows_a_token_never_changes_its_score(method, units, order, line
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_method_says_what_it_learned_in_plain_values(method):
+def test_a_method_reports_what_it_learned_in_plain_values(method):
     import json
 
     part = build("counting/smoothing", method)

@@ -15,7 +15,7 @@ def fingerprint_with(folder, name, text):
     return compiled.fingerprint(folder / "outer.py")
 
 
-def test_a_change_of_an_imported_kernel_changes_the_name_that_code_is_kept_by(tmp_path):
+def test_changing_an_imported_kernel_changes_the_name_in_the_cache(tmp_path):
     (tmp_path / "inner.py").write_text("x = 1\n")
     (tmp_path / "middle.py").write_text("from chainrule.kernels.inner import x\n")
     (tmp_path / "other.py").write_text("x = 1\n")
@@ -25,7 +25,7 @@ def test_a_change_of_an_imported_kernel_changes_the_name_that_code_is_kept_by(tm
     assert fingerprint_with(tmp_path, "other", "x = 2\n") == first
 
 
-def test_a_kernel_is_kept_by_the_state_of_all_its_sources():
+def test_a_kernel_is_cached_by_a_fingerprint_of_all_its_sources():
     name = vectors_training.learn_chunk.py_func.__qualname__
     assert name == "learn_chunk." + compiled.fingerprint(PACKAGE / "vectors_training.py")
 
@@ -37,7 +37,7 @@ def test_every_kernel_is_compiled_in_this_way():
     assert not others
 
 
-def test_whoever_follows_the_steps_learns_that_kernels_are_compiled_but_not_that_they_are_loaded(tmp_path):
+def test_compiling_kernels_is_logged_but_loading_them_is_not(tmp_path):
     program = ("import logging, sys\nlogging.basicConfig(stream=sys.stdout, level=logging.DEBUG, format='%(name)s: "
                "%(message)s')\nlogging.getLogger('numba').setLevel(logging.WARNING)\nimport numpy as np\nfrom "
                "chainrule.kernels.vectors_reading import next_random\nnext_random(np.array([7], np.uint64))")

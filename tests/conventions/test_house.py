@@ -90,7 +90,7 @@ def test_imports_only_go_up():
     assert not below
 
 
-def test_the_engine_stands_on_the_spine_alone():
+def test_the_engine_imports_only_the_spine():
     ours = {room_of(module) for path in FILES if room_of(name_of(path)) == "engine"
             for module in imports_of(path) if module.startswith("chainrule.")}
     assert ours <= {"engine", "spine", "recipe", "kernels"}
@@ -101,7 +101,7 @@ def test_the_schema_that_recipes_use_imports_nothing_of_ours_but_errors():
     assert all(module.startswith("chainrule.errors") for module in ours)
 
 
-def test_torch_stays_in_the_rooms_that_compute_in_it():
+def test_only_packages_that_compute_in_torch_import_it():
     assert not [path for path in FILES if room_of(name_of(path)) not in WITH_TORCH
                 and "torch" in {name.partition(".")[0] for name in imports_of(path)}]
 

@@ -85,7 +85,7 @@ def rows(model, context):
 
 @pytest.mark.parametrize("method", ["modified_kneser_ney", "good_turing", "witten_bell"])
 @pytest.mark.parametrize("threshold", [1e-4, 5e-4, 5e-3])
-def test_what_is_left_out_is_what_the_definition_leaves_out(method, threshold):
+def test_pruned_ngrams_are_those_of_the_definition(method, threshold):
     table = table_of(zipf_units(7), 3, method)
     pruned = prune_by_entropy(table, threshold)
     kept = kept_by_the_definition(table, threshold)

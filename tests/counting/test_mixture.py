@@ -61,14 +61,14 @@ def test_probabilities_too_small_for_exp_are_mixed_exactly():
     np.testing.assert_allclose(found, -5000 + np.log(0.5 + 0.5 * np.exp(-1)))
 
 
-def test_a_member_of_weight_zero_has_no_say():
+def test_a_member_of_weight_zero_is_ignored():
     silent = random_bigram(7)
     silent.log_p_VV = np.full((7, 7), np.nan)
     np.testing.assert_allclose(Mixture([MEMBERS[0], silent], (1.0, 0.0)).score(np.array([[3, 4]])),
                                MEMBERS[0].score(np.array([[3, 4]])))
 
 
-def test_what_no_member_thinks_possible_stays_impossible():
+def test_tokens_that_no_member_allows_stay_impossible():
     blind = [History(7, seed=seed, impossible=(4,)) for seed in (1, 2)]
     assert Mixture(blind, (0.5, 0.5)).score(np.array([[4]])).tolist() == [[-np.inf]]
 
@@ -113,7 +113,7 @@ def test_weights_are_recovered_from_text_that_the_mixture_wrote():
     ([History(5), History(5)], (1.5, -0.5), r"Mixture.weights = \[1.5, -0.5\]"),
     ([], (), r"Mixture.models = \[\], expected"),
 ])
-def test_a_senseless_mixture_is_refused(models, weights, message):
+def test_an_invalid_mixture_is_refused(models, weights, message):
     with pytest.raises(UsageError, match=message):
         Mixture(models, weights)
 

@@ -82,7 +82,7 @@ def test_streams_of_units_show_the_same_path(tmp_path):
     assert stream["path"][0].order.tolist() == [n for path in rows["path"] for n in path.order[0]]
 
 
-def test_members_of_a_mixture_are_told_apart(tmp_path):
+def test_members_of_a_mixture_have_their_own_names(tmp_path):
     (tmp_path / "text.txt").write_text(TEXT * 3)
     for order in (1, 3):
         train("ngram", tmp_path / "text.txt", tmp_path / f"o{order}", overrides=[f"model.order={order}"])

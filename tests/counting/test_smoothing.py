@@ -300,19 +300,19 @@ def test_cows_eat_by_maximum_likelihood():
                     "count."),
     ("modified_kneser_ney", "too little text to learn the discounts of orders 1 and 2; taking 0.5, 1 and 1.5."),
 ])
-def test_a_text_too_small_for_the_discounts_is_said_in_one_sentence_for_all_orders(name, sentence):
+def test_too_little_text_for_discounts_is_reported_once_for_all_orders(name, sentence):
     _, _, said = fitted(name, [[3]], 2)
     assert said == [sentence]
 
 
-def test_orders_are_named_as_people_do():
+def test_orders_are_listed_in_words():
     from chainrule.counting.smoothing._method import named_orders
 
     assert [named_orders(each) for each in ([3], [1, 2], [2, 3, 4], [1, 3], [1, 3, 4])] == [
         "order 3", "orders 1 and 2", "orders 2 to 4", "orders 1 and 3", "orders 1, 3 and 4"]
 
 
-def test_good_turing_says_once_for_each_cutoff_at_which_orders_it_is():
+def test_good_turing_reports_each_lowered_cutoff_once_with_its_orders():
     from types import SimpleNamespace
 
     from chainrule.counting.smoothing.good_turing import GoodTuring

@@ -22,12 +22,12 @@ def test_a_number_has_the_type_of_the_floats_beside_it():
 
 
 @pytest.mark.parametrize("loss", [lambda: Tensor(3) * Tensor(3), lambda: module("sum")(np.ones(3))])
-def test_a_backward_pass_that_nobody_can_get_anything_from_is_told(loss):
+def test_a_backward_pass_without_any_gradient_is_refused(loss):
     with pytest.raises(UsageError, match=r"nothing has a gradient of.*Tensor\(3\.0\)"):
         loss().backward()
 
 
-def test_a_loss_made_without_a_tape_is_told():
+def test_a_loss_made_without_a_tape_is_reported():
     x = Tensor(2.0)
     with untaped():
         y = x * x
@@ -59,19 +59,19 @@ class Twice(Module):
         return self.back(dy)
 
 
-def test_a_forward_that_gives_no_memory_is_told_and_not_taken_apart():
+def test_a_forward_without_memory_is_reported_and_not_unpacked():
     with pytest.raises(UsageError, match=r"Twice\.forward gives ndarray, expected a pair: the output, and"):
         Twice(lambda x: 2 * x)(np.ones((2, 3)))
 
 
-def test_a_module_made_of_modules_that_is_no_composite_is_told():
+def test_a_module_made_of_modules_that_is_no_composite_is_reported():
     linear = module("linear", 2, 2)
     with pytest.raises(UsageError, match="forward gives a tensor.*is a Composite"):
         Twice(linear)(np.ones((2, 2)))
 
 
 @pytest.mark.parametrize("wrong", [lambda dy: np.ones(5), lambda dy: dy.T, lambda dy: 1.0, lambda dy: dy[:1]])
-def test_a_gradient_of_another_shape_is_told(wrong):
+def test_a_gradient_of_another_shape_is_reported(wrong):
     with pytest.raises(UsageError, match=r"Twice\.backward gives a gradient of shape .*, expected \(2, 3\)"):
         Twice(lambda x: (2 * x, None), wrong)(Tensor(np.ones((2, 3)))).sum().backward()
 
@@ -80,7 +80,7 @@ def test_gradients_may_be_a_list():
     gradcheck(Twice(lambda x: (2 * x, None), lambda dy: [2 * dy]), [np.ones(3)])
 
 
-def test_gradcheck_says_what_it_is_given():
+def test_gradcheck_refuses_wrong_arguments():
     with pytest.raises(UsageError, match="given function and list, expected a module and a list of its inputs"):
         gradcheck(lambda x: x, [np.ones(2)])
     with pytest.raises(UsageError, match="given ReLU and ndarray"):
@@ -112,18 +112,18 @@ def test_a_parameter_that_was_taken_away_is_no_longer_passed():
     ([-1, 0], "classes from -1 to 0, expected 0 to 2"), ([0, 3], "classes from 0 to 3, expected 0 to 2"),
     ([0], r"shape \(1,\), expected classes of shape \(2,\)"), ([True, False], "type bool"),
     ([0.3, 0.3, 0.4], r"distributions of \(2, 3\)")])
-def test_targets_that_do_not_fit_are_told(loss, target, told):
+def test_targets_that_do_not_fit_are_reported(loss, target, told):
     with pytest.raises(UsageError, match=f"{loss} was given .*{told}"):
         module(loss)(np.full((2, 3), 1 / 3), np.array(target))
 
 
 @pytest.mark.parametrize("norm", ["layer_norm", "rms_norm"])
-def test_a_norm_of_another_width_is_told(norm):
+def test_a_norm_of_another_width_is_reported(norm):
     with pytest.raises(UsageError, match=rf"{norm} was given shape \(2, 1\), expected \(…, 5\)"):
         module(norm, 5)(np.ones((2, 1)))
 
 
-def test_states_that_do_not_fit_are_told():
+def test_states_that_do_not_fit_are_reported():
     with pytest.raises(UsageError, match=r"LSTM was given 1 states, expected 2: module\.start"):
         module("lstm", 3, 5)(np.ones((2, 4, 3)), np.zeros((2, 5)))
     with pytest.raises(UsageError, match=r"Elman was given states of shapes \[\(1, 5\)\], expected \(2, 5\)"):
@@ -138,7 +138,7 @@ def test_a_mask_of_zeros_and_ones_is_not_added_to_scores():
         module("dot_product_attention")(q, k, v, np.array([[1, 0]]))
 
 
-def test_queries_and_keys_of_two_widths_are_told():
+def test_queries_and_keys_of_two_widths_are_reported():
     with pytest.raises(UsageError, match="queries of width 3 and keys of width 4"):
         module("dot_product_attention")(np.ones((5, 3)), np.ones((5, 4)), np.ones((5, 4)))
 
@@ -175,6 +175,6 @@ def test_a_module_without_numbers_is_refused(name, sizes):
     (lambda linear: linear.named_parameters(), "given dict, expected a list"),
     (lambda linear: linear.weight, "given Parameter, expected a list"),
     (lambda linear: [linear.weight.value], "given ndarray among its parameters, expected tensors")])
-def test_an_optimizer_says_what_it_is_given(given, told):
+def test_an_optimizer_refuses_wrong_arguments(given, told):
     with pytest.raises(UsageError, match=f"SGD was {told}"):
         find("engine/optimizers", "sgd")(given(module("linear", 2, 2)))

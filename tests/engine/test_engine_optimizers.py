@@ -102,6 +102,6 @@ def test_minibatches_have_every_row_once_and_rows_stay_together():
     (lambda: list(minibatches(np.ones(3), np.ones(4), size=2)), "arrays of 3, 4 rows, expected as many in each"),
     (lambda: list(minibatches(np.ones(3), size=0)), "expected at least 1"),
 ])
-def test_mistakes_of_training_are_told_in_one_line(work, said):
+def test_mistakes_of_training_are_reported_in_one_line(work, said):
     with pytest.raises(UsageError, match=said):
         work()

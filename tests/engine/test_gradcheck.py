@@ -26,7 +26,7 @@ class Cubed(Module):
         return dx
 
 
-def test_a_wrong_entry_is_found_and_told():
+def test_a_wrong_entry_is_found_and_reported():
     x = np.random.default_rng(0).normal(2, 0.1, size=(3, 5))
     assert gradcheck(Cubed(), [x]).error < 1e-7
     with pytest.raises(GradientError, match=r"^Cubed\.backward = \S+ at input 0 \[1, 3\], expected \S+ by central "
@@ -59,7 +59,7 @@ def test_usual_mistakes_are_caught(wrong):
         gradcheck(Scaled(), [np.random.default_rng(0).normal(size=(4, 3))])
 
 
-def test_what_is_given_stays_as_it_is():
+def test_gradcheck_changes_neither_module_nor_inputs():
     layer, x = Linear(3, 2), np.ones((4, 3), np.float32)
     before = layer.weight.value.copy()
     gradcheck(layer, [x])
@@ -74,7 +74,7 @@ def test_every_evaluation_leaves_out_the_same_numbers():
     assert (first == Dropout(rate=0.5, seed=3)(np.ones((4, 5))).value).all(), "the check drew nothing from it"
 
 
-def test_nothing_to_check_is_told():
+def test_nothing_to_check_is_an_error():
     class Count(Module):
         def forward(self, ids):
             return ids * 1.0, None

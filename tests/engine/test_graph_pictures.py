@@ -75,7 +75,7 @@ def test_edges_go_from_left_to_right_and_every_module_can_be_drawn():
         assert all(each.grad is None for each in module.parameters()), "looking changes nothing"
 
 
-def test_what_a_name_may_not_break():
+def test_special_characters_in_names_are_escaped():
     x = Tensor(1.0, name='a "quoted" <b> & name')
     picture = graph(x * 2.0)
     ElementTree.fromstring(picture.svg())

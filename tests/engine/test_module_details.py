@@ -131,7 +131,7 @@ def test_a_block_as_in_gpt2_is_right_too():
 
 
 @pytest.mark.parametrize("name", ["elman", "lstm", "transformer_block", "linear", "layer_norm", "softmax"])
-def test_no_rows_are_fine(name):
+def test_modules_accept_empty_batches(name):
     example, inputs = find("engine/modules", name).example(np.random.default_rng(0))
     y = example.to(np.float64)(*(Tensor(each[:0]) for each in inputs))
     first = y[0] if isinstance(y, tuple) else y
@@ -139,7 +139,7 @@ def test_no_rows_are_fine(name):
     first.sum().backward()
 
 
-def test_same_windows_over_one_axis():
+def test_pooling_works_over_one_axis():
     gradcheck(module("max_pooling", size=3), [RANDOM.normal(size=(2, 7))])
     gradcheck(module("mean_pooling", size=3, stride=1), [RANDOM.normal(size=(2, 7))])
 
@@ -160,6 +160,6 @@ def test_same_windows_over_one_axis():
     (lambda: module("dot_product_attention")(*np.ones((2, 2, 3)), np.ones((4, 3))), r"expected queries \(…, Q, E\)"),
     (lambda: module("silu_gate")(np.ones(3)), "expected a last axis of even length"),
 ])
-def test_mistakes_of_modules_are_told_in_one_line(work, said):
+def test_mistakes_of_modules_are_reported_in_one_line(work, said):
     with pytest.raises(UsageError, match=said):
         work()

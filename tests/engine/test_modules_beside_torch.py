@@ -72,6 +72,6 @@ def test_a_class_that_is_ruled_out_on_both_sides_costs_nothing():
 
 @pytest.mark.parametrize(("x", "target", "expected"), [
     ([[0.0, -np.inf]], [[0.5, 0.5]], np.inf), ([[0.0, np.nan]], [[1.0, 0.0]], np.nan)])
-def test_what_is_impossible_or_no_number_is_still_told(x, target, expected):
+def test_impossible_targets_and_nan_give_infinite_or_nan_loss(x, target, expected):
     loss = find("engine/modules", "softmax_cross_entropy")()(np.array(x), np.array(target))
     np.testing.assert_equal(loss.item(), expected)

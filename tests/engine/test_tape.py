@@ -261,7 +261,7 @@ def test_a_deep_graph_needs_no_deep_recursion():
     (lambda: Sigmoid().to(np.float16), "expected float32 or float64"),
     (lambda: Tensor(np.ones((2, 3))) @ Tensor(np.ones((2, 3))), r"\(2, 3\) and \(2, 3\), expected"),
 ])
-def test_mistakes_are_told_in_one_line(work, said):
+def test_mistakes_are_reported_in_one_line(work, said):
     with pytest.raises(UsageError, match=said):
         work()
 
@@ -278,7 +278,7 @@ def test_an_error_of_numpy_says_in_which_module_it_was(work, kind, note):
     assert len(list(Tensor(np.ones(3)))) == 3  # an index out of bounds still ends a loop
 
 
-def test_a_backward_with_too_few_gradients_is_told():
+def test_a_backward_with_too_few_gradients_is_reported():
     class Short(Module):
         def forward(self, a, b):
             return a * b, None

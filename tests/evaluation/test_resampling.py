@@ -64,6 +64,6 @@ def test_evaluate_and_compare_give_the_same_interval(tmp_path, documents):
     assert found["interval"]["bits_per_byte"] == pytest.approx(row["interval"], rel=0.02 if documents == 1 else 1e-9)
 
 
-def test_a_text_too_short_to_say_anything_has_an_interval_without_end():
+def test_a_too_short_text_has_an_infinite_interval():
     found = evaluate(MODEL, WORDS, encoded(WORDS, ["the"]))["interval"]
     assert found["perplexity"] == (1.0, np.inf) and found["bits_per_byte"] == (0.0, np.inf)

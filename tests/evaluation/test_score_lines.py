@@ -30,7 +30,7 @@ def test_a_line_has_the_sum_of_its_tokens():
     assert found[0].log_prob == found[3].log_prob
 
 
-def test_no_lines_have_no_scores():
+def test_scoring_no_lines_gives_no_scores():
     assert score(History(6), WORDS, []) == []
 
 

@@ -13,7 +13,7 @@ from chainrule.evaluation.significance import (
 )
 
 
-def test_memory_is_bounded_and_the_share_at_a_time_does_not_change_the_law(monkeypatch):
+def test_memory_is_bounded_and_the_chunk_size_does_not_change_the_result(monkeypatch):
     values = np.random.default_rng(0).normal(10, 2, size=(50, 1))
     whole = studentized(values, np.ones(50), draws=4000, seed=1)[0]
     monkeypatch.setattr(significance, "AT_ONCE", 100)
@@ -64,7 +64,7 @@ def test_a_model_does_not_differ_from_itself():
     (([], [], []), r"paired_bootstrap units = \(0, 0, 0\), expected three equal counts above 0."),
     (([np.inf, 1.0], [1.0, 1.0], [1.0, 1.0]), r"paired_bootstrap losses = inf, expected finite ones. A model"),
 ])
-def test_what_cannot_be_paired_is_refused(losses, message):
+def test_losses_of_different_units_are_refused(losses, message):
     with pytest.raises(UsageError, match=message):
         paired_bootstrap(*losses)
 
@@ -101,7 +101,7 @@ def test_the_interval_and_the_p_value_agree():
     assert 5 < sum(each.p_value <= 0.05 for each in found) < 195
 
 
-def test_what_a_resample_is_worth_is_the_definition():
+def test_the_t_value_of_a_resample_is_the_definition():
     """One column, by a loop: the same draws, the standard error of a ratio written out."""
     rng = np.random.default_rng(3)
     over, under = rng.exponential(size=9), rng.uniform(1, 2, size=9)

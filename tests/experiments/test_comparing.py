@@ -121,7 +121,7 @@ def test_segments_put_together_are_the_text_and_their_bits_its_bits(compared, co
         assert len(shown) > 20 and any(text.startswith(shown) for text in whole)
 
 
-def test_what_is_finished_is_not_done_again_and_gives_the_same_report(compared, corpus, caplog):
+def test_finished_trials_are_not_repeated_and_give_the_same_report(compared, corpus, caplog):
     words, out, report = compared
     before = {path: path.stat().st_mtime_ns for path in out.rglob("model.safetensors")}
     caplog.set_level("INFO", "chainrule")
@@ -161,7 +161,7 @@ def test_a_folder_of_something_else_is_left_alone(corpus, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["precious.txt"]
 
 
-def test_the_memory_of_a_training_is_its_own(corpus, tmp_path):
+def test_each_training_reports_its_own_peak_memory(corpus, tmp_path):
     ballast = bytearray(b"x") * (600 << 20)  # what the parent holds is not the child's
     report = compare(["ngram"], corpus, tmp_path / "report")
     assert 30 << 20 < rows(report)["ngram"]["measured"]["peak_memory"] < 400 << 20 < len(ballast)
@@ -190,7 +190,7 @@ CHANCE = random.Random(0)
 
 @pytest.mark.parametrize("text", ["one line of some ten words that end here and there",
                                   " ".join(CHANCE.choice(WORDS) for _ in range(200))])
-def test_a_very_short_text_has_an_answer_and_says_why_it_is_vague(text, tmp_path):
+def test_a_very_short_text_gets_an_answer_and_a_warning(text, tmp_path):
     (tmp_path / "text.txt").write_text(text)
     report = compare(["ngram", "ngram", "model.order=2"], tmp_path / "text.txt", tmp_path / "report")
     assert all(row["bits_per_byte"] > 0 for row in report["rows"])

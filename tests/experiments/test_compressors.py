@@ -8,7 +8,7 @@ from chainrule.experiments.compressors import PROGRAMS, compressed, tail
 from chainrule.text.corpora import open_corpus
 
 
-def test_what_was_seen_before_costs_less(tmp_path):
+def test_text_seen_in_training_costs_less(tmp_path):
     text = b"".join(b"%d times %d is %d\n" % (i, i, i * i) for i in range(700))
     (tmp_path / "a.txt").write_bytes(text)
     found = compressed(open_corpus(tmp_path), [text[:3000], text[3000:5000]])

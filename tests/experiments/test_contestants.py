@@ -25,7 +25,7 @@ def test_a_grid_is_a_product():
     assert names("ngram", grid=["model.prune=[0,0],[0,1]"]) == ["ngram prune=[0,0]", "ngram prune=[0,1]"]
 
 
-def test_files_of_the_same_name_are_told_apart(tmp_path):
+def test_files_of_the_same_name_are_numbered(tmp_path):
     for folder in "ab":
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "mine.yaml").write_text("family: ngram\ntokenizer: bytes\n")
@@ -56,7 +56,7 @@ def test_a_change_that_fits_one_variant_of_a_grid_is_kept():
     assert [each.resolved([]).recipe is None for each in found] == [True, False]
 
 
-def test_what_predicts_no_text_is_a_row_that_says_so():
+def test_a_model_that_predicts_no_text_is_a_row_that_says_so():
     found = contestants(["skipgram"])[0].resolved([])
     assert found.recipe is None and "is not a language model: it predicts no text" in found.problem
 
@@ -84,7 +84,7 @@ def test_a_long_name_is_a_short_folder():
     (["ngram"], {"grid": ["model.order"]}, "--grid model.order: expected a path and its values"),
     (["ngram"], {"grid": ["model.order=2,,3"]}, "expected a path and its values, such as model.width=64,128,256"),
 ])
-def test_what_cannot_be_compared_is_refused(words, more, message):
+def test_losses_that_cannot_be_compared_are_refused(words, more, message):
     with pytest.raises(UsageError, match=message):
         contestants(words, **more)
 

@@ -17,7 +17,7 @@ def test_documents_and_long_lines_are_found(tmp_path):
     assert "1 document and 1 long line (50.0% of its bytes) stand word for word" in said
 
 
-def test_nothing_is_said_where_nothing_is_there(tmp_path):
+def test_no_duplicates_give_no_note(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"unlike\n" * 3)
     found = duplicates(open_corpus(tmp_path), [b"another text", LINE])
     assert found == {"documents": 0, "lines": 0, "bytes": 0, "examples": []} and sentence(found, 100) is None

@@ -41,7 +41,7 @@ def test_a_single_line_gives_its_last_words(tmp_path):
     assert [whole(train)] == [document.text().encode() for document in documents(train)]
 
 
-def test_single_lines_out_of_a_longer_text_are_told(tmp_path):
+def test_held_out_single_lines_are_reported(tmp_path):
     for number in range(40):
         (tmp_path / f"{number}.txt").write_text(f"document {number} has a line\n")
     assert of_single_lines(halves(tmp_path)[1]) is None  # a line is all there is of a document

@@ -22,7 +22,7 @@ def test_each_half_has_the_weights_of_the_other():
     np.testing.assert_allclose(weights, (first + second) / 2)
 
 
-def test_a_change_in_one_half_does_not_change_its_own_weights():
+def test_changing_a_fold_does_not_change_its_own_weights():
     """What is measured on a token never saw that token: other tokens of its half keep their numbers."""
     log_p, fold = np.log(RNG.uniform(0.01, 1, (2, 100))), np.arange(100) % 2
     before, _ = cross_fitted(log_p, fold)

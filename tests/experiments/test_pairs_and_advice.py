@@ -39,7 +39,7 @@ def test_real_differences_are_significant_and_noise_is_not(three):
     assert all(each.row["interval"][0] < each.row["bits_per_byte"] < each.row["interval"][1] for each in three)
 
 
-def test_of_a_single_block_nothing_is_said():
+def test_a_single_block_gives_no_interval():
     drawn = units([b"x" * 7])
     pairs = put_intervals([standing("a", np.array([5.0])), standing("b", np.array([9.0]))], drawn)
     assert len(drawn.bytes) == 1
@@ -71,7 +71,7 @@ def test_advice_does_not_trust_a_difference_as_small_as_between_seeds(three):
     assert "its difference to c is not significant" in advice([three[0].row, three[2].row], pairs)[0]
 
 
-def test_advice_does_not_rank_what_was_hardly_trained(three):
+def test_advice_does_not_rank_undertrained_models(three):
     pairs = put_intervals(three, DRAWN)
     for each, steps in zip(three, (None, 500, 7), strict=True):
         each.row["steps"] = steps
@@ -92,13 +92,13 @@ def test_a_row_that_was_better_in_the_middle_says_so():
     assert overfitted(Standing(empty_row("ngram", "model", "ngram"), ({"report": {}},))) is None
 
 
-def test_a_compressor_that_is_as_good_is_named(three):
+def test_a_compressor_as_good_as_the_best_model_is_named(three):
     put_intervals(three, DRAWN)
     xz = empty_row("xz", "compressor", None) | {"bits_per_byte": 1.5}
     assert any("No model is significantly better than the compressor xz (1.500 bits per byte)" in each
                for each in advice([each.row for each in three] + [xz], []))
 
 
-def test_where_nothing_compares_there_is_no_advice():
+def test_without_comparable_models_there_is_no_advice():
     row = empty_row("words", "model", "ngram") | {"comparable": False, "bits_per_byte": 1.0}
     assert advice([row], []) == ["No model can be recommended: none has comparable bits per byte."]

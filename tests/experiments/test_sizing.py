@@ -24,5 +24,5 @@ def test_the_width_gives_about_so_many_parameters(name):
         assert abs(near - 1_000_000) >= abs(count - 1_000_000)
 
 
-def test_what_has_no_width_is_left_alone():
+def test_recipes_without_a_width_are_left_alone():
     assert not is_scalable(load_recipe("ngram")) and is_scalable(load_recipe("lstm"))

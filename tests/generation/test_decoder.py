@@ -57,7 +57,7 @@ def test_a_sample_does_not_depend_on_those_beside_it(model_seed, seed, count):
 
 
 @pytest.mark.parametrize("name", names("generation/strategies"))
-def test_a_prompt_is_continued_the_same_in_any_company(name):
+def test_a_prompt_is_continued_the_same_in_any_batch(name):
     """Rows end at different times and are taken out of the batch; the others must go on undisturbed."""
     model = History(6, seed=3)
     prompts = [[3, 4, 5], [4, 4, 4], [5, 3, 3], [3, 3, 5]]

@@ -121,6 +121,6 @@ def test_a_filter_lets_an_impossible_row_pass_without_a_warning(name):
     ({"name": "repetition_penalty", "penalty": 0.5}, r"repetition_penalty = 0.5, expected at least 1. 1 changes"),
     ({"name": "top_q"}, r"no filter named 'top_q'. Did you mean 'top_p'"),
 ])
-def test_a_senseless_filter_is_refused(choice, message):
+def test_an_invalid_filter_is_refused(choice, message):
     with pytest.raises(UsageError, match=message):
         build("generation/filters", choice)

@@ -99,7 +99,7 @@ def test_bytes_that_are_no_character_are_shown_as_such():
     ({"stop": ["a", ""]}, r"stop = '', expected a text of at least one character."),
     ({"filters": [{"name": "top_k", "n": 3}]}, r"no option top_k.n. Known: k."),
 ])
-def test_what_cannot_be_done_is_refused(options, message):
+def test_impossible_requests_are_refused(options, message):
     with pytest.raises(UsageError, match=message):
         generate(model(), WORDS, "the", **options)
 

@@ -37,7 +37,7 @@ def test_the_number_in_the_message_is_the_largest_that_is_let_through(size, have
             memory_check.check_beams(most + 2, size)
 
 
-def test_texts_and_beams_take_about_what_is_reckoned():
+def test_memory_of_texts_and_beams_is_about_the_estimate():
     """Neither a tenth nor three times: measured on 400 texts of 100 tokens, and on 300 beams of 600 words."""
     words = Words([f"w{n}" for n in range(600)])
     model = random_bigram(words.vocabulary_size, sharpness=0.1)

@@ -131,7 +131,7 @@ def test_the_largest_number_below_one_draws_the_last_possible_token():
 
 
 @pytest.mark.parametrize("name", names("generation/strategies"))
-def test_a_model_with_nothing_to_say_ends_stuck(name):
+def test_a_model_without_possible_tokens_ends_stuck(name):
     """Every strategy, present or future."""
     model = random_bigram(5)
     model.log_p_VV = np.full((5, 5), -np.inf)
@@ -146,7 +146,7 @@ def test_a_model_with_nothing_to_say_ends_stuck(name):
     ({"name": "sample", "seed": -1}, r"seed = -1, expected between 0 and 2\^64"),
     ({"name": "beams"}, r"no strategy named 'beams'. Did you mean 'beam'"),
 ])
-def test_a_senseless_strategy_is_refused(choice, message):
+def test_an_invalid_strategy_is_refused(choice, message):
     with pytest.raises(UsageError, match=message):
         build("generation/strategies", choice)
 

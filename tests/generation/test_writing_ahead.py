@@ -93,7 +93,7 @@ def test_rows_that_end_stay_until_half_of_the_batch_is_idle(monkeypatch):
     assert made == [4, 3]
 
 
-def test_memory_that_is_too_small_or_a_state_that_grows_leaves_ordinary_steps(monkeypatch):
+def test_too_little_memory_or_a_growing_state_means_ordinary_steps(monkeypatch):
     def too_large(self, *given):
         raise torch.OutOfMemoryError
 

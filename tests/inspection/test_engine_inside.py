@@ -28,7 +28,7 @@ def looked(run, folder):
 
 
 @pytest.mark.parametrize("position", ["rotary", "learned"])
-def test_what_is_inside_is_what_torch_finds_inside(position, tmp_path):
+def test_inspecting_the_engine_gives_the_same_as_torch(position, tmp_path):
     pytest.importorskip("torch")
     (tmp_path / "recipe.yaml").write_text(RECIPE.replace("POSITION", position))
     (tmp_path / "text.txt").write_text(TEXT)

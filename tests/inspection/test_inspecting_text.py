@@ -149,7 +149,7 @@ def test_members_stand_in_their_order_and_behind_the_mixture_that_they_are_of():
     assert models_in(dict.fromkeys(names, [0])) == ["", "members.2/", "members.2/members.0/", "members.10/"]
 
 
-def test_a_text_without_words_is_said(folder):
+def test_a_text_without_words_is_reported(folder):
     (folder / "blank.txt").write_text(" \n\n")
     with pytest.raises(DataError, match="there is no text in it, only white space"):
         look(load(folder / "o2"), open_corpus(folder / "blank.txt"))

@@ -21,7 +21,7 @@ def rotation(width, seed=9):
 
 
 @pytest.mark.parametrize("alike", MEASURES)
-def test_a_layer_is_like_itself_turned_scaled_and_moved(alike):
+def test_cka_ignores_rotation_scale_and_shift(alike):
     x = drawn(11, 5, 0)
     assert alike(x, x) == pytest.approx(1)
     assert alike(x, 3.5 * x @ rotation(5)) == pytest.approx(1)

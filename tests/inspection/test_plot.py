@@ -27,7 +27,7 @@ def test_labels_title_and_ticks_are_written():
     assert {"title", "time", "norm", "an <lstm> & more", "0", "10", "5"} <= set(texts)
 
 
-def test_between_whole_numbers_nothing_is_written():
+def test_an_axis_of_integers_has_no_ticks_between_them():
     texts, _ = drawn(Line("by layer", [0, 1], [0.4, 0.5]))
     assert {"0", "1"} <= set(texts) and "0.2" not in texts
 
@@ -50,7 +50,7 @@ def test_lines_without_a_range_are_drawn_all_the_same(y, log):
     assert len(paths) == 1 and "flat" in texts
 
 
-def test_many_lines_are_told_apart_or_left_out_of_the_legend():
+def test_many_lines_look_different_or_are_left_out_of_the_legend():
     texts, paths = drawn(*(Line(f"line {n}", [0, 1], [n, n]) for n in range(40)))
     assert len(paths) == 40 and "line 12" in texts and "line 30" not in texts and "…" in texts
 

@@ -28,7 +28,7 @@ def test_the_likeliest_are_those_of_a_whole_sort_and_of_equals_the_first(top):
     assert [id for id, _ in expected(log_p, 0, top).top] == wanted
 
 
-def test_what_is_impossible_has_no_end_of_surprise_and_is_never_among_the_likeliest():
+def test_an_impossible_token_has_infinite_surprisal_and_is_never_among_the_likeliest():
     with np.errstate(divide="ignore"):
         found = expected(np.log([1.0, 0.0, 0.0]), 2, top=5)
     assert found.surprisal == math.inf and found.entropy == 0.0 and found.top == ((0, 1.0),)

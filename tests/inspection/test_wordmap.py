@@ -101,7 +101,7 @@ def test_options_that_do_nothing_are_refused(run, capsys, args, message):
     assert code == 2 and not out and message in err and err.count("\n") == 1
 
 
-def test_a_page_that_cannot_be_drawn_is_told_before_words_are_placed(run, capsys, tmp_path, monkeypatch):
+def test_a_page_that_cannot_be_drawn_is_reported_before_words_are_placed(run, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("chainrule.pages.page.files", lambda package: tmp_path)
     monkeypatch.setattr("chainrule.inspection.wordmap.word_map", lambda *given, **how: pytest.fail("words were placed"))

@@ -76,7 +76,7 @@ def test_the_engine_reads_the_weights_of_torch(name):
 
 
 @every
-def test_weights_come_back_from_the_other_side_as_they_were(name):
+def test_weights_survive_a_round_trip_through_torch(name):
     ours, theirs = pair(name)
     before = {key: value.copy() for key, value in exported(ours).items()}
     weights.put(theirs, exported(ours), "the engine")
@@ -100,7 +100,7 @@ def test_rows_that_have_read_differently_much_go_on_together_in_the_engine(name)
 
 
 @every
-def test_torch_starts_from_the_weights_of_the_engine_where_it_is_told_to(name):
+def test_torch_starts_from_the_weights_of_the_engine_when_asked(name):
     started = new_network(SHAPES[name], 11, Plan(seed=5, initial="engine"))
     drawn = exported(EngineStack(SHAPES[name], 11, np.random.default_rng(5)))
     assert weights.weights(started).keys() == drawn.keys()
@@ -108,19 +108,19 @@ def test_torch_starts_from_the_weights_of_the_engine_where_it_is_told_to(name):
         np.testing.assert_array_equal(value, drawn[key], err_msg=key)
 
 
-def test_without_being_told_to_it_starts_from_its_own():
+def test_by_default_torch_draws_its_own_weights():
     one, again, other, engines = (new_network(SHAPES["gpt"], 11, Plan(seed=seed, initial=initial)).head.weight
                                   for seed, initial in ((5, "torch"), (5, "torch"), (6, "torch"), (5, "engine")))
     assert torch.equal(one, again) and not torch.equal(one, other) and not torch.equal(one, engines)
 
 
-def test_a_start_that_the_engine_does_not_have_is_told():
+def test_an_initialization_that_the_engine_lacks_is_refused():
     shape = Shape(pattern="r", parts={"r": {"name": "elman", "recurrent": "identity"}})
     with pytest.raises(UsageError, match=r"training.initial = 'engine', expected 'torch' with model.r.recurrent"):
         new_network(shape, 11, Plan(initial="engine"))
 
 
-def test_a_dropout_that_the_engine_does_not_have_is_no_other_start():
+def test_an_unsupported_dropout_does_not_prevent_the_initial_weights_of_the_engine():
     new_network(Shape(pattern="s", width=8, dropout="variational"), 11, Plan(initial="engine"))
 
 

@@ -166,7 +166,7 @@ def test_steps_are_taken_when_rows_have_gone_on_for_a_while(taken):
 
 
 @pytest.mark.parametrize(("pattern", "position"), SENTENCES)
-def test_a_beginning_of_a_length_seen_before_is_recorded_and_stays_the_same(pattern, position):
+def test_a_prompt_length_seen_before_is_recorded_with_equal_results(pattern, position):
     model, graphs = both(pattern, position)
     texts = torch.randint(2, 13, (4, 3, 9))
     states = [(model.read(None, ids), graphs.read(None, ids)) for ids in texts]
@@ -178,7 +178,7 @@ def test_a_beginning_of_a_length_seen_before_is_recorded_and_stays_the_same(patt
                                    model.log_probs(model.advance(plain, then)))
 
 
-def test_few_beginnings_are_kept_and_long_ones_are_not_recorded(monkeypatch):
+def test_few_prompt_lengths_are_recorded_and_no_long_ones(monkeypatch):
     monkeypatch.setattr(writer, "FEW", 20)
     model, graphs = both("sf")
     for length in [1, 2, 3, 4, 5, 6, 30] * 2:
@@ -187,7 +187,7 @@ def test_few_beginnings_are_kept_and_long_ones_are_not_recorded(monkeypatch):
     assert list(graphs._first) == [(1, 4), (1, 5), (1, 6), (1, 7)]
 
 
-def test_beams_go_on_in_steps_though_their_rows_are_copied_about(taken):
+def test_beams_use_recorded_steps_although_rows_are_copied(taken):
     stack, beams = made("(rsf)*2", "none"), {"name": "beam", "beams": 3}
     assert texts(GraphWriter(stack, START), beams, 30, end=-1) == texts(NeuralLanguageModel(stack, START), beams, 30,
                                                                        end=-1)
@@ -243,7 +243,7 @@ def test_another_text_does_not_disturb_one_that_went_on_from_the_steps():
 
 
 @pytest.mark.parametrize("strategy", [{"name": "sample", "seed": 2}, {"name": "beam", "beams": 2}])
-def test_rows_that_memory_is_too_small_for_go_on_as_before(monkeypatch, strategy):
+def test_rows_that_do_not_fit_in_memory_take_ordinary_steps(monkeypatch, strategy):
     tried = []
 
     def too_large(self, model, like, room):

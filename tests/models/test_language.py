@@ -83,7 +83,7 @@ def test_a_score_depends_on_nothing_that_follows(model):
         torch.testing.assert_close(model.score(ids[:, :time]), model.score(ids)[:, :time], atol=1e-5, rtol=1e-5)
 
 
-def test_picked_rows_go_their_own_ways(model):
+def test_picked_rows_advance_independently(model):
     ids, rows = text(), [2, 0, 2]
     _, state = stepped(model, ids[:, :14])
     copies, again = model.pick(state, rows), model.pick(state, torch.tensor(rows))
@@ -225,7 +225,7 @@ def test_a_block_in_square_brackets_is_the_same_block_each_time():
     torch.testing.assert_close(blocks[1].body.outward.weight.grad, sum(each_round))
 
 
-def test_what_shares_weights_remembers_apart():
+def test_sublayers_that_share_weights_have_separate_states():
     stack = Stack(Shape(pattern="[r]*3", width=WIDTH, context=CONTEXT, position="none"), V)
     _, after = stack(text(time=4), stack.start(B, 4))
     first, second, third = (each.h for each in after.sublayers)

@@ -29,7 +29,7 @@ def test_round_brackets_make_new_weights_each_time_and_square_ones_make_them_onc
     assert [slot.weights for slot in slots(pattern)] == weights
 
 
-def test_what_shares_weights_has_one_letter():
+def test_sublayers_that_share_weights_have_one_letter():
     assert slots("[sf]*2") == [Slot("s", 0), Slot("f", 1)] * 2
 
 

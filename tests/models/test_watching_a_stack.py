@@ -19,7 +19,7 @@ def made(pattern, **shape):
     return Stack(Shape(pattern=pattern, width=12, context=9, **shape), 17)
 
 
-def test_what_is_noted_is_told_apart_by_layer():
+def test_noted_values_are_named_by_layer():
     with watch() as seen:
         made("rsf", parts={"s": {"name": "attention", "heads": 3}})(IDS)
     assert {"sublayers.0/forget_gate", "sublayers.0/hidden", "sublayers.1/attention", "sublayers.2/output"} <= set(seen)
@@ -55,7 +55,7 @@ def test_watching_changes_no_number(pattern):
     torch.testing.assert_close(stack(IDS)[0], watched, rtol=1e-5, atol=1e-6)
 
 
-def test_a_compiler_sees_one_graph_where_nobody_watches():
+def test_without_watching_a_compiler_sees_one_graph():
     stack = made("(sf)*2")
     compiled = torch.compile(stack, fullgraph=True, backend="eager")
     torch.testing.assert_close(compiled(IDS)[0], stack(IDS)[0])

@@ -59,12 +59,12 @@ def test_the_twin_writes_the_same_texts(name, strategy):
 
 
 @pytest.mark.parametrize("name", LACKING)
-def test_a_model_that_the_engine_does_not_have_writes_itself(name):
+def test_a_model_that_the_engine_lacks_generates_in_torch(name):
     of = model(**LACKING[name])
     assert of.to_write() is of
 
 
-def test_a_large_model_writes_itself(monkeypatch):
+def test_a_large_model_generates_in_torch(monkeypatch):
     of = model()
     monkeypatch.setattr(writing, "MOST", sum(each.numel() for each in of.stack.parameters()) - 1)
     assert of.to_write() is of
@@ -78,7 +78,7 @@ def test_the_twin_has_the_numbers_of_its_model():
     np.testing.assert_allclose(twin.score(ids), of.score(ids).numpy(), atol=1e-12)
 
 
-def test_a_model_that_learns_on_has_a_new_twin():
+def test_a_model_that_is_trained_further_gets_a_new_twin():
     of, ids = model(), np.array([[3, 4, 5]])
     before = of.to_write().score(ids)
     with torch.no_grad():

@@ -55,7 +55,7 @@ def test_filters_in_the_graph_choose_what_filters_on_the_host_choose(filters):
     assert graphed == plain
 
 
-def test_a_recorded_beginning_is_the_same_to_the_last_bit():
+def test_a_recorded_prompt_gives_equal_bits():
     writer, ids = made("(sf)*2", "rotary").to_write(), torch.randint(2, 31, (3, 17))
     states = [writer.read(None, ids) for _ in range(4)]
     assert (3, 18) in writer._first

@@ -43,7 +43,7 @@ def test_without_node_one_line_says_what_to_install(builder, monkeypatch, capsys
     assert not builder.up_to_date()
 
 
-def test_an_old_node_gives_way_to_the_one_from_pypi(builder, monkeypatch, tmp_path):
+def test_an_old_node_is_replaced_by_the_one_from_pypi(builder, monkeypatch, tmp_path):
     old = tmp_path / "node"
     old.write_text("#!/bin/sh\necho v12.22.0\n")
     old.chmod(0o755)

@@ -76,7 +76,7 @@ def test_rows_say_what_they_are(look, path):
     assert page.locator("tr[data-row=lstm] svg").get_attribute("aria-label") == "1.940 to 2.140"
 
 
-def test_differences_that_count_are_told_from_those_that_do_not(look, path):
+def test_significant_differences_are_marked(look, path):
     page = look(path)
     cell = page.locator(".differences tbody tr").nth(0).locator("td")
     assert cell.nth(1).inner_text().startswith("−0.12") and "better" in cell.nth(1).get_attribute("class")
@@ -129,7 +129,7 @@ def test_the_keyboard_goes_from_token_to_token(look, path):
     expect(page.locator("aside.token h3")).to_have_text("The")
 
 
-def test_two_models_are_held_against_each_other(look, path):
+def test_two_models_are_compared(look, path):
     page = look(path)
     look_of = "span => span.style.background"
     everyone = page.locator(".colored span").evaluate_all(f"all => all.map({look_of})")
@@ -186,7 +186,7 @@ def test_the_bundle_is_small(bundle):
     assert sum((bundle / name).stat().st_size for name in ("page.js", "page.css")) < 300_000
 
 
-def test_more_models_than_colors_are_told_apart(look, tmp_path):
+def test_more_models_than_colors_look_different(look, tmp_path):
     """20 models: no two share a dot, a whisker, a line of a legend, a bar or the underline of what they won."""
     names = [f"model {n}" for n in range(20)]
     more = details()

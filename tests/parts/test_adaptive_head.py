@@ -125,7 +125,7 @@ def test_by_default_a_tenth_is_frequent_and_four_tenths_end_the_first_cluster(ou
 
 
 @pytest.mark.parametrize("cutoffs", [(), (0, 5), (5, 5), (9, 5), (5, V), (-1,), (V + 3,)])
-def test_cutoffs_that_cannot_be_are_refused(cutoffs):
+def test_impossible_cutoffs_are_refused(cutoffs):
     with pytest.raises(OptionError, match=rf"Adaptive.cutoffs = \({', '.join(map(str, cutoffs))},?\), expected numbers "
                                           rf"that grow, from 1 to {V - 1}"):
         made(cutoffs=cutoffs)

@@ -133,6 +133,6 @@ def test_dropout_of_weights_is_for_training_only(name):
     ({"groups": 2}, "Attention.groups = 2, expected a divisor of heads 3."),
     ({"groups": 0}, "Attention.groups = 0, expected a divisor of heads 3."),
     ({"dropout": 1.0}, "Attention.dropout = 1.0, expected at least 0 and less than 1.")])
-def test_options_that_cannot_be_are_refused(options, words):
+def test_impossible_options_are_refused(options, words):
     with pytest.raises(OptionError, match=words):
         made(**options)

@@ -43,6 +43,6 @@ def test_plain_wiring_drops_the_connections_through_depth_only():
 
 @pytest.mark.parametrize("name", names("parts/dropouts"))
 @pytest.mark.parametrize("rate", [-0.1, 1.0])
-def test_a_rate_that_cannot_be_is_refused(name, rate):
+def test_an_impossible_rate_is_refused(name, rate):
     with pytest.raises(OptionError, match=f"rate = {rate}, expected at least 0 and less than 1"):
         build("parts/dropouts", {"name": name, "rate": rate}, Place(D))

@@ -14,7 +14,7 @@ def test_losses_of_one_name_are_summed_and_others_kept_apart():
     assert found == {"balance": 3.5, "size": 4.0}
 
 
-def test_what_is_added_outside_goes_nowhere():
+def test_a_loss_added_outside_a_block_is_ignored():
     add_loss("balance", 1.0)
     with collected_losses() as found:
         pass

@@ -159,6 +159,6 @@ def test_experts_start_as_they_would_alone():
     ({"chosen": 6}, "MixtureOfExperts.chosen = 6, expected 1 to experts = 5"),
     ({"balance": -0.1}, "MixtureOfExperts.balance = -0.1, expected 0 or more"),
     ({"expert": {"name": "mlp", "hidden": 0}}, "MLP.hidden = 0, expected at least 1")])
-def test_options_that_cannot_be_are_refused(options, words):
+def test_impossible_options_are_refused(options, words):
     with pytest.raises(OptionError, match=words):
         made(**options)

@@ -158,6 +158,6 @@ def test_a_head_is_not_tied_to_a_table_of_another_size():
     ({"name": "mlp", "hidden": 0}, "MLP.hidden = 0, expected at least 1"),
     ({"name": "mlp", "activation": "rellu"}, "MLP.activation = 'rellu', expected an activation. Did you mean 'relu'"),
     ({"name": "geglu", "hidden": -3}, "GEGLU.hidden = -3, expected at least 1")])
-def test_a_feedforward_that_cannot_be_is_refused(choice, words):
+def test_a_feedforward_with_impossible_options_is_refused(choice, words):
     with pytest.raises(OptionError, match=words):
         build("parts/feedforwards", choice, Place(D))

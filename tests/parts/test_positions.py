@@ -77,7 +77,7 @@ def test_rotary_scores_depend_on_the_distance_alone():
     assert score(12, 9) != pytest.approx(score(12, 8), abs=1e-3)
 
 
-def test_rotary_angles_do_not_suffer_from_short_numbers():
+def test_rotary_angles_are_exact_in_half_precision():
     """bfloat16 cannot count beyond 256; its angles are those of float32."""
     place = build("parts/positions", "rotary", Place(12, heads=3, context=2000)).bfloat16()
     x = torch.ones(1, 1, 1, 4, dtype=torch.bfloat16)
@@ -146,7 +146,7 @@ def test_a_relative_bias_is_looked_up_for_each_head():
 
 @pytest.mark.parametrize(("options", "words"), [({"buckets": 6}, "RelativeBias.buckets = 6, expected a multiple of 4"),
                                                 ({"furthest": 16}, "RelativeBias.furthest = 16, expected more than")])
-def test_buckets_that_cannot_be_are_refused(options, words):
+def test_impossible_buckets_are_refused(options, words):
     with pytest.raises(OptionError, match=words):
         made("relative_bias", **options)
 

@@ -195,7 +195,7 @@ def test_the_first_weights_are_as_the_parts_say():
     assert [each.unique().tolist() for each in gated.chunk(2)] == [[0], [1]]
 
 
-def test_rectified_units_are_on_offer():
+def test_relu_is_available():
     mixer, x = made("elman", activation="relu"), torch.randn(B, T, D, dtype=torch.float64)
     y = mixer(x, None, Reading())[0]
     assert y.min() == 0

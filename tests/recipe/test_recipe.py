@@ -78,7 +78,7 @@ def test_the_same_tokenizer_keeps_its_options(override):
     assert recipe.tokenizer["min_count"] == 5
 
 
-def test_a_name_counts_before_its_options_wherever_it_stands():
+def test_a_part_name_is_applied_before_its_options_in_any_order():
     recipe = make_recipe({**PLAIN, "tokenizer": "bytes"}, ["tokenizer.min_count=4", "tokenizer.name=words"])
     assert recipe.tokenizer["min_count"] == 4
 
@@ -88,7 +88,7 @@ def test_a_part_inside_the_model_is_chosen_in_the_same_way():
     assert recipe.model.fallback == {"name": "words", "min_count": 1, "size": 10}
 
 
-def test_every_mistake_of_a_file_is_told_at_once(write):
+def test_every_mistake_of_a_file_is_reported_at_once(write):
     path = write("family: unigrams\ntokenizer: {name: words, mincount: 2, size: x}\nmodel:\n  ordr: 4\n"
                  "  prune: [0, a]\n  limit: x\n  vocabulary: opn\n  memory: 5X\nsplt: 3\nsplit: {valid: 1.0}\n")
     with pytest.raises(Problems) as caught:
@@ -157,11 +157,11 @@ def test_another_family_starts_from_its_own_options(write):
     ({"tokenizer": {"name": 3}}, "no tokenizer named 3."),
     ({"text": {"unit": "lines"}}, "text.unit = 'lines', expected 'auto', 'line' or 'document'. Did you mean 'line'?"),
 ])
-def test_a_wrong_value_is_told_with_what_was_expected(change, words):
+def test_a_wrong_value_is_reported_with_what_was_expected(change, words):
     assert [line for line in problems(**change) if line.startswith(words)], problems(**change)
 
 
-def test_a_missing_tokenizer_is_told():
+def test_a_missing_tokenizer_is_reported():
     with pytest.raises(Problems, match="tokenizer is missing."):
         make_recipe({"family": "unigrams"})
 
@@ -171,7 +171,7 @@ def test_an_override_must_have_a_path_and_a_value(override):
     assert problems(override) == [f"override {override!r}, expected path=value, such as model.order=3."]
 
 
-def test_an_override_that_is_not_yaml_is_told():
+def test_an_override_that_is_not_yaml_is_reported():
     assert "override 'model.order=[a', line 1" in problems("model.order=[a")[0]
     assert make_recipe(PLAIN, ["description=[a"]).description == "[a"  # where a text is wanted, any text will do
 

@@ -64,7 +64,7 @@ def test_every_summary_of_every_kind_is_read_without_importing_a_part():
     assert done.stdout.split("\n")[:3] == ["True", "[]", "[]"], done
 
 
-def test_kinds_are_the_folders_that_say_so():
+def test_kinds_are_the_folders_with_a_parts_line():
     assert {"families", "text/tokenizers", "counting/smoothing", KIND} <= set(kinds())
     assert "cli" not in kinds()
 
@@ -80,7 +80,7 @@ def test_the_marked_class_is_the_part_and_only_keyword_parameters_are_options():
     assert list(options(KIND, "sharpen")) == ["power", "how", "order", "pair", "limit", "sizes"]
 
 
-def test_all_mistakes_are_told_at_once():
+def test_all_mistakes_are_reported_at_once():
     with pytest.raises(Problems) as caught:
         build(KIND, {"name": "sharpen", "pwr": 2, "how": "max", "order": "x", "pair": [1], "limit": True,
                      "sizes": [0.5]}, 7)

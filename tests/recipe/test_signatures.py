@@ -25,7 +25,7 @@ def by_import(kind, name):
 
 
 @pytest.mark.parametrize(("kind", "name"), PARTS, ids=lambda word: word)
-def test_the_text_of_a_part_says_what_its_import_says(kind, name):
+def test_options_read_from_the_source_equal_those_of_the_import(kind, name):
     if kind.startswith(HEAVY):
         pytest.importorskip("torch")
         assert declared(ROOT / "chainrule" / kind / f"{name}.py") is not None, "torch would be imported for it"
@@ -39,7 +39,7 @@ def test_the_text_of_a_part_says_what_its_import_says(kind, name):
     "@part\nclass A:\n    def __init__(self, *, x: int = made()):\n        pass\n",
     "class A:\n    pass\n",
 ])
-def test_a_text_that_is_not_enough_is_not_guessed_from(tmp_path, source):
+def test_options_that_the_source_does_not_show_are_not_guessed(tmp_path, source):
     (tmp_path / "a.py").write_text(source)
     assert declared(tmp_path / "a.py") is None
 

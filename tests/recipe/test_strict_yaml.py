@@ -24,12 +24,12 @@ VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4)
     ("-.inf", -math.inf),
     ("2020-01-01", "2020-01-01"), ("12:30:45", "12:30:45"), ("1_000", "1_000"), ("'1'", "1"), ("[0, 0, 1]", [0, 0, 1]),
     ("{a: no}", {"a": "no"}), ("1.5G", "1.5G")])
-def test_a_word_is_what_it_looks_like(text, value):
+def test_plain_words_have_the_type_they_look_like(text, value):
     found = load_yaml(text)
     assert found == value and type(found) is type(value)
 
 
-def test_not_a_number_is_read():
+def test_nan_can_be_read():
     assert math.isnan(load_yaml(".nan"))
 
 

@@ -61,7 +61,7 @@ def mounted(*how):
     return f"import subprocess; subprocess.run(['mount', *{how!r}, str(disk)], check=True)\n"
 
 
-def test_a_full_disk_is_told_and_the_old_run_stays(tmp_path, own_mounts):
+def test_a_full_disk_is_reported_and_the_old_run_stays(tmp_path, own_mounts):
     code = mounted("-t", "tmpfs", "-o", "size=3m", "none") + (
         "save(disk / 'run', 5)\nsave(disk / 'run', 1)\nsave(disk / 'run', 5, replace=True)\n"
         "print(len(open_run(disk / 'run').files))")
@@ -69,7 +69,7 @@ def test_a_full_disk_is_told_and_the_old_run_stays(tmp_path, own_mounts):
     assert run(code, *own_mounts, folder=tmp_path) == [full, "[]", "saved", "['run']", full, "['run']", "2"]
 
 
-def test_a_full_disk_is_told_while_the_manifest_is_written(tmp_path, own_mounts):
+def test_a_full_disk_is_reported_while_the_manifest_is_written(tmp_path, own_mounts):
     """Every number of spare pages: somewhere between none and plenty the disk is full at each step of a saving."""
     code = mounted("-t", "tmpfs", "-o", "size=256k", "none") + (
         "outcomes = set()\n"
@@ -87,7 +87,7 @@ def test_a_full_disk_is_told_while_the_manifest_is_written(tmp_path, own_mounts)
     assert run(code, *own_mounts, folder=tmp_path) == ["['no space left on the disk', 'saved 2']"]
 
 
-def test_a_read_only_disk_is_told_before_and_while_saving(tmp_path, own_mounts):
+def test_a_read_only_disk_is_reported_before_and_while_saving(tmp_path, own_mounts):
     code = mounted("-t", "tmpfs", "none") + "save(disk / 'run', 1)\n" + mounted("-o", "remount,ro") + (
         "save(disk / 'other', 1)\nsave(disk / 'run', 1, replace=True)\nprint(len(open_run(disk / 'run').files))")
     refused = f"{tmp_path} cannot be written to. Choose another folder."
@@ -95,7 +95,7 @@ def test_a_read_only_disk_is_told_before_and_while_saving(tmp_path, own_mounts):
         "saved", "['run']", f"{tmp_path}/other: {refused}", "['run']", f"{tmp_path}/run: {refused}", "['run']", "2"]
 
 
-def test_a_disk_that_turns_read_only_while_saving_is_told(tmp_path, own_mounts):
+def test_a_disk_that_turns_read_only_while_saving_is_reported(tmp_path, own_mounts):
     code = mounted("-t", "tmpfs", "none") + (
         "import subprocess\n"
         "def fill(folder):\n"
@@ -111,14 +111,14 @@ def test_a_disk_that_turns_read_only_while_saving_is_told(tmp_path, own_mounts):
         f"{tmp_path}/run: cannot be written: Read-only file system. Nothing was saved; choose another folder.", "False"]
 
 
-def test_a_limit_on_the_size_of_files_is_told(tmp_path):
+def test_a_limit_on_the_size_of_files_is_reported(tmp_path):
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, 2**20))
     assert run("save(disk / 'run', 5)", folder=tmp_path, preexec_fn=limit) == [
         f"{tmp_path}/run: {FULL}", "[]"]
 
 
-def test_a_folder_of_somebody_elses_is_told():
+def test_a_folder_of_another_user_is_reported():
     """Root may write everywhere, so as root the saving is done by nobody."""
     with tempfile.TemporaryDirectory() as name:
         shut = Path(name)

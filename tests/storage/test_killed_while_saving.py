@@ -72,6 +72,6 @@ def test_the_first_saving_that_is_killed_leaves_no_run(tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_who_is_asked_to_stop_cleans_up_too(tmp_path, number):
+def test_a_writer_that_gets_sigterm_cleans_up_too(tmp_path, number):
     assert kill_many_times(tmp_path, 5, number) == 0
     assert os.listdir(tmp_path) == ["run"]

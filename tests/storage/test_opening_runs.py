@@ -85,7 +85,7 @@ def test_a_manifest_that_is_none_is_refused(run, content):
         open_run(run)
 
 
-def test_a_manifest_from_the_future_is_told_from_a_damaged_one(run):
+def test_a_manifest_of_a_newer_version_is_not_reported_as_damaged(run):
     content = json.loads((run / NAME).read_text(encoding="utf-8"))
     (run / NAME).write_text(json.dumps({**content, "version": 99}), encoding="utf-8")
     with pytest.raises(StorageError, match="version 99, expected 1. A newer chainrule wrote it"):
@@ -99,7 +99,7 @@ def test_a_manifest_may_not_point_outside_its_folder(run, name):
         open_run(run)
 
 
-def test_what_else_lies_in_the_folder_does_not_matter(run):
+def test_other_files_in_the_folder_do_not_matter(run):
     (run / ".DS_Store").write_bytes(b"junk")
     (run / "notes").mkdir()
     assert list(open_run(run).files) == sorted(NAMES)
@@ -120,7 +120,7 @@ def test_a_run_that_is_not_there_gets_a_suggestion(run, tmp_path):
         open_run(run).file("model.safetensor")
 
 
-def test_verifying_tells_every_damaged_file(run):
+def test_verify_lists_every_damaged_file(run):
     flip(run / "README.md", 3)
     flip(run / "recipe.yaml", 3)
     problems = verify_run(run)[1]

@@ -15,7 +15,7 @@ LANGUAGE_MODELS = [name for name, facts in EXPECTED.items() if "scores" in facts
 
 
 @pytest.mark.parametrize("name", LANGUAGE_MODELS)
-def test_a_language_model_scores_and_writes_as_it_did(name):
+def test_a_language_model_of_an_earlier_version_scores_and_generates_the_same(name):
     run, facts = chainrule.load(FOLDER / name), EXPECTED[name]
     np.testing.assert_allclose(chainrule.score(run, LINES), facts["scores"], rtol=1e-6)
     found = chainrule.evaluate(run, FOLDER / "text.txt", bootstrap=10)
@@ -25,13 +25,13 @@ def test_a_language_model_scores_and_writes_as_it_did(name):
     assert [text.log_prob for text in texts] == pytest.approx(facts["log_prob"], rel=1e-5)
 
 
-def test_word_vectors_are_what_they_were():
+def test_word_vectors_of_an_earlier_version_are_unchanged():
     run = chainrule.load(FOLDER / "skipgram")
     for word, vector in EXPECTED["skipgram"]["vectors"].items():
         np.testing.assert_allclose(run.vectors.vector(word), vector, rtol=1e-6)
 
 
-def test_a_text_classifier_gives_the_probabilities_that_it_gave():
+def test_a_text_classifier_of_an_earlier_version_gives_the_same_probabilities():
     model, facts = chainrule.load(FOLDER / "text-classifier").model, EXPECTED["text-classifier"]
     assert list(model.labels) == facts["labels"]
     np.testing.assert_allclose(model.probabilities(LINES), facts["probabilities"], rtol=1e-5)

@@ -144,13 +144,13 @@ def entry(dtype="U8", shape=(16,), offsets=(0, 16)):
     ({"a": entry(shape=(8,), offsets=(0, 8))}, "16 bytes of data, expected 8"),
     ({"a": entry(shape=(32,), offsets=(0, 32))}, "16 bytes of data, expected 32"), ({}, "16 bytes of data, expected 0"),
 ])
-def test_a_broken_header_is_told(tmp_path, header, words):
+def test_a_broken_header_is_reported(tmp_path, header, words):
     with pytest.raises(StorageError, match=f"t: broken safetensors header: .*{words}"):
         open_tensors(broken(tmp_path, header))
 
 
 @pytest.mark.parametrize("length", [0, 1, 10**6, 2**63])
-def test_a_wrong_header_length_is_told(tmp_path, length):
+def test_a_wrong_header_length_is_reported(tmp_path, length):
     with pytest.raises(StorageError, match="its length is not a length"):
         open_tensors(broken(tmp_path, {"a": entry()}, length=length))
 

@@ -122,7 +122,7 @@ def test_a_link_to_a_run_stays_a_link(tmp_path):
     assert (tmp_path / "latest").is_symlink() and open_run(tmp_path / "run").file("a").read_text() == "new"
 
 
-def test_of_two_writers_at_once_one_wins_and_one_is_told(tmp_path):
+def test_of_two_writers_at_once_one_wins_and_one_gets_an_error(tmp_path):
     barrier, outcomes = threading.Barrier(2, timeout=20), []
 
     def write(text):

@@ -29,7 +29,7 @@ def test_every_line_is_in_exactly_one_part(fraction):
     assert abs(len(lines_of(valid)) - fraction * len(LINES)) <= 1
 
 
-def test_a_seed_gives_one_split_and_another_seed_another():
+def test_each_seed_gives_its_own_split():
     corpus = corpus_of("".join(LINES))
     first, again, other = (lines_of(split(corpus, 0.1, seed)[1]) for seed in (1, 1, 2))
     assert first == again != other

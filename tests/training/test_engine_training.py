@@ -189,7 +189,7 @@ def test_the_average_of_the_engine_follows_its_equation(tmp_path):
         np.testing.assert_allclose(value, average[name], rtol=1e-5, atol=1e-7, err_msg=name)
 
 
-def test_the_engine_tells_what_every_training_tells(tmp_path):
+def test_the_engine_prints_the_messages_of_every_training(tmp_path):
     network, fitted, said = trained(TRANSFORMER, tmp_path, evaluate_every=1, schedule="constant",
                                     optimizer={"name": "adamw", "rate": 0.1}, budget=Budget(steps=40))
     size = sum(each.value.size for each in network.parameters())
@@ -246,7 +246,7 @@ def test_flops_are_counted_as_cost_counts_them():
     ("training.reading=contiguous", "expected 'windows' for attention, learned positions, and"),
     ("training.precision=bfloat16", "expected 'float32' or 'float64'"),
 ])
-def test_a_wrong_recipe_of_the_engine_is_told_and_leaves_nothing_behind(change, said, tmp_path):
+def test_a_wrong_recipe_of_the_engine_is_reported_and_leaves_nothing_behind(change, said, tmp_path):
     from chainrule import train
     from chainrule.errors import UsageError
 

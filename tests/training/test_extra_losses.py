@@ -25,7 +25,7 @@ def gradients(found, accumulation=1):
     return loss.item() / batch.count, {name: each.grad.clone() for name, each in found.network.named_parameters()}
 
 
-def test_the_balance_of_experts_changes_gradients_and_not_the_told_loss():
+def test_the_balance_of_experts_changes_gradients_but_not_the_reported_loss():
     free, _ = gradients(learner(experts(0.0), planned()))
     held = learner(experts(0.7), planned())
     told, moved = gradients(held)
@@ -60,7 +60,7 @@ def test_in_micro_batches_each_adds_the_balance_of_its_own_rows():
         torch.testing.assert_close(whole[name], gradient, rtol=1e-4, atol=1e-6)
 
 
-def test_a_step_tells_the_loss_of_the_task_and_goes_another_way(tmp_path):
+def test_an_extra_loss_changes_the_step_but_not_its_reported_loss(tmp_path):
     steps = {}
     for balance in (0.0, 5.0):
         found, state = learner(experts(balance), planned()), TrainingState(1)
@@ -69,7 +69,7 @@ def test_a_step_tells_the_loss_of_the_task_and_goes_another_way(tmp_path):
     assert steps[0.0][2].loss != steps[5.0][2].loss
 
 
-def test_a_whole_training_tells_the_loss_of_the_task_alone(tmp_path):
+def test_a_training_reports_only_the_loss_of_the_task(tmp_path):
     """A huge balance would be seen at once: a uniform guess among 13 tokens costs ln 13."""
     plan = planned(budget=Budget(steps=2), evaluate_every=1, log_every=1)
     _, fitted = train(experts(1000.0), plan, tmp_path, valid=text(150, seed=1))

@@ -153,7 +153,7 @@ def test_changed_data_and_shape_are_refused_and_shown(tmp_path):
         train(dataclasses.replace(TRANSFORMER, width=16), planned(), tmp_path)
 
 
-def test_a_training_without_a_checkpoint_gives_way(tmp_path):
+def test_a_training_without_a_checkpoint_is_replaced(tmp_path):
     """There is nothing to lose: a first step that failed, say."""
     with pytest.raises(ZeroDivisionError):
         train(TRANSFORMER, planned(), tmp_path, callbacks=Callbacks(silent, show=lambda facts: 1 / 0))
@@ -182,7 +182,7 @@ def test_force_starts_over_where_something_changed_and_continues_where_nothing_d
     assert files(tmp_path) == files(tmp_path / "new")
 
 
-def test_a_damaged_checkpoint_gives_way_to_the_one_before(tmp_path):
+def test_a_damaged_checkpoint_is_skipped_for_the_one_before(tmp_path):
     said = []
     train(TRANSFORMER, planned(), tmp_path / "whole")
     with pytest.raises(KeyboardInterrupt):
@@ -332,7 +332,7 @@ def test_an_impossible_plan_is_refused(given, words):
 
 
 @pytest.mark.parametrize("given", [{}, {"steps": 1, "seconds": 2.0}])
-def test_a_budget_is_exactly_one_thing(given):
+def test_a_budget_has_exactly_one_unit(given):
     with pytest.raises(OptionError, match="expected exactly one of steps, epochs, tokens, flops and seconds."):
         Budget(**given)
 

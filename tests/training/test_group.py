@@ -163,7 +163,7 @@ def test_only_one_process_writes(both, folder):
     assert checked.returncode == 0, checked.stderr
 
 
-def test_only_the_first_process_speaks(both):
+def test_only_the_first_process_prints(both):
     _, _, said, _ = both
     assert "step 12: validation loss " in said[0][1] and json.loads(said[0][0])["steps"] == 12
     assert said[1] == ("", "")

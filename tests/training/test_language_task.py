@@ -95,7 +95,7 @@ def test_a_text_too_short_for_the_rows_is_read_in_fewer():
 
 @pytest.mark.parametrize(("changes", "name"), [({"patience": 2}, "patience"),
                                                ({"schedule": {"name": "plateau"}}, "schedule=plateau")])
-def test_watching_a_validation_loss_without_validation_text_is_told(changes, name):
+def test_watching_a_validation_loss_without_validation_text_is_reported(changes, name):
     said = []
     made(TRANSFORMER, said, **changes)
     assert said == [f"training.{name} does nothing without validation text: give --valid, or split.valid=0.1."]

@@ -32,7 +32,7 @@ def writing(write, plan, path, said):
     return fit(made, Workspace(path, {"a": 1}, say=said.append), callbacks)
 
 
-def test_samples_are_told_and_kept(tmp_path):
+def test_samples_are_printed_and_saved(tmp_path):
     said = []
     fitted = writing(lambda network: "training" if network.training else "resting", planned(), tmp_path, said)
     assert [row["samples"] for row in fitted.metrics if "samples" in row] == [["resting"]] * 3
@@ -47,7 +47,7 @@ def test_samples_begin_when_something_is_learned_and_are_shown_in_short(tmp_path
     assert f"step 12 writes: '{'abcd' * 20}…'" in said and not any("step 1 writes" in line for line in said)
 
 
-def test_what_training_takes_is_said_before_it_starts(tmp_path):
+def test_the_forecast_is_printed_before_training_starts(tmp_path):
     said = []
     train(TRANSFORMER, planned(), tmp_path, callbacks=Callbacks(said.append))
     assert said[0] == ("960 parameters; 12 steps of 42 tokens, 504 in all (1.0 times the text); about 1 s and 1 MiB of "
@@ -77,7 +77,7 @@ def test_without_validation_the_end_still_says_the_training_loss(tmp_path):
     assert 1 < fitted.training["loss"] < 4 and fitted.kept == 7
 
 
-def test_overfitting_is_told_and_what_to_try(tmp_path):
+def test_overfitting_is_reported_with_advice(tmp_path):
     plan = planned(evaluate_every=1, optimizer={"name": "adamw", "rate": 0.1}, budget=Budget(steps=30))
     _, fitted = train(TRANSFORMER, plan, tmp_path / "last", valid=backwards())
     best = int(fitted.state.best["step"])
@@ -89,7 +89,7 @@ def test_overfitting_is_told_and_what_to_try(tmp_path):
     assert fitted.kept == best and fitted.advice == []
 
 
-def test_a_text_far_too_small_is_told(tmp_path):
+def test_a_text_far_too_small_is_reported(tmp_path):
     plan = planned(budget=Budget(steps=20), keep=0)
     _, fitted = train_ids(TRANSFORMER, plan, text(9), None, VOCABULARY, tmp_path, device="cpu",
                           callbacks=Callbacks(silent))

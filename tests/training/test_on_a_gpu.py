@@ -31,7 +31,7 @@ def test_a_seed_gives_the_same_curve_again_and_another_gives_another(shape, tmp_
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-def test_a_device_follows_the_host(shape, tmp_path):
+def test_training_on_a_gpu_gives_the_losses_of_the_cpu(shape, tmp_path):
     """Without dropout, whose draws are other ones on a device."""
     plain = type(shape)(**{**vars(shape), "dropout": {"name": "independent", "rate": 0.0}})
     plan = planned(compile="off")
@@ -43,7 +43,7 @@ class Stops(Exception):
     """In the middle of training."""
 
 
-def test_an_interrupted_training_goes_on_as_if_nothing_had_been(tmp_path):
+def test_an_interrupted_training_continues_as_if_uninterrupted(tmp_path):
     def stop(facts):
         if facts["step"] == 8:
             raise Stops
@@ -55,7 +55,7 @@ def test_an_interrupted_training_goes_on_as_if_nothing_had_been(tmp_path):
                                                                         rel=1e-6)
 
 
-def test_the_chance_of_others_is_left_alone(tmp_path):
+def test_the_random_state_of_the_caller_is_not_changed(tmp_path):
     torch.manual_seed(11)
     host, device = torch.get_rng_state(), torch.cuda.get_rng_state()
     losses(TRANSFORMER, planned(compile="off"), tmp_path / "run")

@@ -101,6 +101,6 @@ def test_every_optimizer_is_compared():
 
 
 @pytest.mark.parametrize("name", names("training/optimizers"))
-def test_a_rate_of_nothing_is_refused(name):
+def test_a_rate_of_zero_is_refused(name):
     with pytest.raises(OptionError, match=f"{name}.rate = 0.0, expected more than 0."):
         build("training/optimizers", {"name": name, "rate": 0.0}, parameters())

@@ -52,7 +52,7 @@ def test_the_steps_are_as_many_as_fit_best_and_at_least_one(budget, step, steps,
     assert abs(fitted.seconds - budget) <= max(step / 2, step - budget)
 
 
-def test_what_is_prepared_and_the_last_evaluation_do_not_count(tmp_path, monkeypatch):
+def test_preparation_and_the_last_evaluation_do_not_count(tmp_path, monkeypatch):
     time = Time(monkeypatch, step=0.5, evaluation=30.0)
     _, fitted = train(TRANSFORMER, seconds(10.0), tmp_path, valid=text(3000, seed=1))
     assert fitted.state.step == 20 and fitted.seconds == pytest.approx(10.0)

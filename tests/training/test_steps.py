@@ -180,7 +180,7 @@ def test_half_precision_learns_about_the_same(shape, precision):
     assert all(tensor.dtype == torch.float32 for tensor in weights(half.network).values())
 
 
-def test_half_precision_looks_for_its_scale_without_giving_up():
+def test_half_precision_finds_its_loss_scale():
     ours, state = begun(SHAPES["transformer"], precision="float16")
     ours.scaler = torch.amp.GradScaler("cpu", init_scale=2.0**60)
     before = copied(ours.network)
@@ -199,7 +199,7 @@ def test_dropout_is_a_function_of_seed_and_step():
     assert len(np.unique(losses)) == 3
 
 
-def test_devices_that_are_not_used_keep_their_chance(monkeypatch):
+def test_unused_devices_keep_their_random_state(monkeypatch):
     """torch.manual_seed would seed every device that there is, at each step."""
     ours, state = begun(SHAPES["transformer"])
 

@@ -66,7 +66,7 @@ def test_a_broken_or_missing_file_is_one_line(vectors, index, tmp_path):
         index.save(tmp_path / "no" / "folder" / "index")
 
 
-def test_what_cannot_be_is_said(vectors, index, monkeypatch):
+def test_impossible_queries_are_refused(vectors, index, monkeypatch):
     from chainrule.vectors.approximate import NearIndex
 
     with pytest.raises(UsageError, match="an index and restrict_vocab, expected one of them"):

@@ -80,7 +80,7 @@ def test_text_without_vectors_is_in_no_known_format(tmp_path):
         import_model(tmp_path / "text.txt", tmp_path / "run")
 
 
-def test_an_empty_file_is_said_to_be_empty(tmp_path):
+def test_an_empty_file_is_reported_as_empty(tmp_path):
     (tmp_path / "file.vec").write_bytes(b"")
     with pytest.raises(ChainruleError, match="file.vec: there is nothing in it, expected a model"):
         import_model(tmp_path / "file.vec", tmp_path / "run")

@@ -38,7 +38,7 @@ def theirs(fasttext, text):
     return path, model
 
 
-def test_their_model_has_their_vectors_here(theirs, tmp_path):
+def test_a_fasttext_model_has_the_same_vectors_here(theirs, tmp_path):
     path, model = theirs
     report = import_model(path, tmp_path / "run")
     assert (report["format"], report["method"], report["dimension"]) == ("fasttext", "fasttext", 9)
@@ -49,14 +49,14 @@ def test_their_model_has_their_vectors_here(theirs, tmp_path):
     assert vectors.counts.tolist() == model.get_words(include_freq=True)[1].tolist()
 
 
-def test_their_model_goes_back_to_the_same_bytes(theirs, tmp_path):
+def test_a_fasttext_model_is_exported_to_the_same_bytes(theirs, tmp_path):
     import_model(theirs[0], tmp_path / "run")
     export(tmp_path / "run", "fasttext", tmp_path / "again.bin")
     assert (tmp_path / "again.bin").read_bytes() == theirs[0].read_bytes()
 
 
 @pytest.mark.parametrize("options", [{"loss": "hs"}, {"loss": "softmax", "model": "cbow"}, {"minn": 0, "maxn": 0}])
-def test_their_other_settings(fasttext, text, options, tmp_path):
+def test_other_fasttext_settings_are_imported_and_exported(fasttext, text, options, tmp_path):
     model = fasttext.train_unsupervised(str(text), **SMALL | options)
     model.save_model(str(tmp_path / "model.bin"))
     import_model(tmp_path / "model.bin", tmp_path / "run")
@@ -67,7 +67,7 @@ def test_their_other_settings(fasttext, text, options, tmp_path):
         np.testing.assert_allclose(again.get_word_vector(word), model.get_word_vector(word), atol=1e-6)
 
 
-def test_our_model_has_our_vectors_there(fasttext, text, tmp_path):
+def test_our_model_has_the_same_vectors_in_fasttext(fasttext, text, tmp_path):
     chainrule.train("fasttext", text, tmp_path / "run", overrides=[
         "model.dimension=11", "tokenizer.min_count=2", "training.epochs=1", "model.method.bucket=700",
         "training.threads=1"])
@@ -87,7 +87,7 @@ def test_our_model_has_our_vectors_there(fasttext, text, tmp_path):
         np.testing.assert_allclose(loaded[word], vectors[word], atol=1e-6)
 
 
-def test_training_goes_on_from_their_model(theirs, text, tmp_path):
+def test_training_continues_from_a_fasttext_model(theirs, text, tmp_path):
     import_model(theirs[0], tmp_path / "run")
     report = chainrule.train("fasttext", text, tmp_path / "more", overrides=[
         "model.dimension=9", "tokenizer.min_count=2", "training.epochs=1", "model.method.bucket=500",

@@ -58,7 +58,7 @@ def runs(tmp_path):
 
 
 @pytest.mark.parametrize(("recipe", "more"), [("skipgram", []), ("cbow", []), ("fasttext", ["model.method.bucket=50"])])
-def test_going_on_keeps_what_inner_nodes_have_learned(runs, recipe, more):
+def test_continued_training_keeps_what_inner_nodes_have_learned(runs, recipe, more):
     (before, words), (after, joined) = runs(recipe, *more)
     assert set(joined) == {*words, "yak", "gnu"} and list(joined[: len(words)]) != list(words)
     earlier, now = (parted(tree_of(np.asarray(each["tree"])), names) for each, names in ((before, words),

@@ -77,7 +77,7 @@ def test_too_little_memory_or_no_size_is_one_clear_line(method, given, message):
     assert str(error.value) == message
 
 
-def test_a_full_disk_is_told_with_its_folder(monkeypatch, tmp_path):
+def test_a_full_disk_is_reported_with_its_folder(monkeypatch, tmp_path):
     def full(*given):
         raise OSError(errno.ENOSPC, "No space left on device")
 

@@ -21,7 +21,7 @@ def test_pieces_without_a_word_are_no_division_by_zero(told):
     assert said == [{"progress": 0.5, "words_per_second": 25.0, "seconds_left": 2.0}]
 
 
-def test_more_words_than_expected_leave_no_time(told):
+def test_more_words_than_expected_leave_zero_seconds(told):
     progress, said = told
     progress.add(200)
     assert said[-1]["progress"] == 1.0

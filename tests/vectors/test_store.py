@@ -105,7 +105,7 @@ def test_what_gensim_has_is_there_by_its_name(vectors, rng_table):
         assert [word for word, _ in ask(vectors)] == [word for word, _ in ask(keyed)]
 
 
-def test_what_is_no_word_and_no_vector_of_this_size_is_said(vectors):
+def test_what_is_no_word_and_no_vector_of_this_size_is_reported(vectors):
     with pytest.raises(UsageError, match="asked for 5, expected a word, a vector, or a list of them"):
         vectors.most_similar(5)
     with pytest.raises(UsageError, match=r"a vector of shape \(3,\), expected \(7,\) as these vectors have"):
@@ -117,7 +117,7 @@ def test_what_is_no_word_and_no_vector_of_this_size_is_said(vectors):
     assert repr(vectors) == "<Vectors of 300 words, 7 numbers each>"
 
 
-def test_a_search_that_points_nowhere_is_said(vectors, rng_table):
+def test_a_search_with_a_zero_vector_is_refused(vectors, rng_table):
     rng_table[9] = 0
     for ask in (lambda: vectors.most_similar("w9"), lambda: vectors.analogy("w1", "w9", "w2"),
                 lambda: vectors.most_similar_cosmul(["w9", "w1"])):

@@ -119,7 +119,7 @@ def test_more_numbers_than_the_machine_has_memory_for_are_refused(kinds, tmp_pat
         chainrule.train("cbow", kinds, tmp_path / "run", overrides=[*QUICK, "model.dimension=1000000000000"])
 
 
-def test_vectors_that_ran_away_are_not_saved(kinds, tmp_path):
+def test_diverged_vectors_are_not_saved(kinds, tmp_path):
     with pytest.raises(OptionError, match="training.alpha = 1e.30, expected a smaller learning rate"):
         chainrule.train("skipgram", kinds, tmp_path / "run", overrides=[*QUICK, "training.alpha=1e30"])
     assert not (tmp_path / "run").exists()
@@ -133,7 +133,7 @@ def test_vectors_that_ran_away_are_not_saved(kinds, tmp_path):
     ("a cat sat here\n", "tokenizer.min_count=2", "min_count asks. Try tokenizer.min_count=1, or more text."),
 ])
 @pytest.mark.parametrize("recipe", ["skipgram", "glove", "ppmi"])
-def test_a_text_that_teaches_nothing_is_one_clear_error(recipe, text, change, words, tmp_path):
+def test_a_text_without_enough_words_is_one_clear_error(recipe, text, change, words, tmp_path):
     (tmp_path / "text.txt").write_text(text)
     with pytest.raises(DataError, match=words):
         chainrule.train(recipe, tmp_path / "text.txt", tmp_path / "run", overrides=[change])
@@ -161,7 +161,7 @@ def test_options_that_would_leave_nothing_to_learn_are_refused(recipe, change, w
     assert not (tmp_path / "run").exists()
 
 
-def test_a_sample_that_leaves_few_words_is_told(kinds, tmp_path, caplog):
+def test_a_sample_that_leaves_few_words_is_reported(kinds, tmp_path, caplog):
     for change in ("training.sample=1e-5", "training.sample=0"):
         chainrule.train("skipgram", kinds, tmp_path / change, overrides=[*QUICK, "training.epochs=1", change])
     counts = np.array(list(Counter(kinds.read_text().split()).values()))

@@ -91,7 +91,7 @@ def test_parts_with_trained_tokenizers_need_one_tokenizer(tmp_path, text):
     assert filecmp.cmp(tmp_path / "whole/model.safetensors", tmp_path / "merged/model.safetensors", shallow=False)
 
 
-def test_what_cannot_be_merged_is_refused_in_a_sentence(tmp_path, text):
+def test_parts_that_cannot_be_merged_are_refused(tmp_path, text):
     count(text, tmp_path / "two", overrides=["model.order=2"])
     count(text, tmp_path / "three", overrides=["model.order=3"])
     train("ngram", text, tmp_path / "model", overrides=["model.order=2"])

@@ -34,7 +34,7 @@ def test_a_small_model_is_measured_itself_and_remembered():
     assert speed(TINY, 50, 3) != Speed(5.0, "by hand", 7.0)  # another batch is another measurement
 
 
-def test_a_note_that_is_damaged_is_measured_again():
+def test_a_damaged_cache_entry_is_measured_again():
     speed(TINY, 50, 4)
     (note,) = (cache_folder() / "speed").iterdir()
     note.write_text('{"flops"')

@@ -75,7 +75,7 @@ def test_a_declared_option_gives_the_same_scores_in_torch_and_engine(part, optio
 
 
 @pytest.mark.parametrize(("part", "option"), [each for each in TAKEN if each[1] in FIRST])
-def test_where_weights_begin_is_alike_in_torch_and_engine(part, option):
+def test_initial_weights_have_the_same_distribution_in_torch_and_engine(part, option):
     shape = replace(shape_with(part, **{option: changed(part, option)}), width=48, context=64)
     drawn = exported(EngineStack(shape, 200, np.random.default_rng(0)))
     torch.manual_seed(0)
@@ -147,7 +147,7 @@ LACKING = [
 
 
 @pytest.mark.parametrize(("change", "said"), LACKING)
-def test_what_the_engine_does_not_have_is_told_in_one_line(change, said):
+def test_what_the_engine_does_not_have_is_reported_in_one_line(change, said):
     with pytest.raises(OptionError, match=re.escape(said)):
         EngineStack(Shape(**{"pattern": "sf", "width": 12, "context": 8, **change}), 11, np.random.default_rng(0))
 
@@ -173,7 +173,7 @@ def test_a_twin_is_marked_and_built_by_its_name(monkeypatch):
     assert type(made) is Marked and made.given == (7, 0.25)
 
 
-def test_what_matters_to_training_alone_is_told():
+def test_options_that_only_change_training_are_reported():
     parts = {"r": {"name": "elman", "recurrent": "uniform"}, "s": {"name": "attention", "dropout": 0.1}}
     shape = Shape("rs", 12, 8, parts=parts, dropout="variational")
     assert training_differences(shape) == {"model.r.recurrent": "orthogonal", "model.s.dropout": 0.0,
@@ -183,7 +183,7 @@ def test_what_matters_to_training_alone_is_told():
     assert training_differences(Shape("(rsf)*2", 12, 8)) == {}
 
 
-def test_what_goes_without_saying_may_be_said():
+def test_explicit_defaults_are_accepted():
     parts = {"s": {"name": "attention", "heads": 2, "groups": 2, "attend": "full"},
              "f": {"name": "mlp", "hidden": 48, "activation": "relu"}, "r": {"name": "gru", "directions": 1}}
     stack = EngineStack(Shape("rsf", 12, 8, parts=parts), 11, np.random.default_rng(0))

@@ -64,7 +64,7 @@ def test_the_norms_are_those_of_torch(name):
         assert (found.norm, found.clipped) == pytest.approx((expected.norm, expected.clipped), rel=1e-9)
 
 
-def test_what_is_clipped_has_the_norm_that_was_asked_for():
+def test_clipped_gradients_have_the_norm_that_was_asked_for():
     stack = made(Shape(parts={"r": {"name": "elman", "gain": 4.0}}, **ONE))
     free, clipped, loose = (measure(stack, IDS, clip=clip) for clip in (None, 0.25, 1e9))
     assert free.norm == free.clipped > 0.25 and free.factor == 1.0
