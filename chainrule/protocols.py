@@ -325,7 +325,7 @@ class TrainingData(Protocol):
     tokens_per_step: int
     steps_per_epoch: float
     evaluation_tokens: int  # of the validation text, that an evaluation measures; 0 without one
-    carries: bool  # whether a state goes on from one batch to the next
+    carries: bool  # whether a state is carried from one batch to the next
     tokenizer: Tokenizer | None
 
     def batch(self, step: int) -> Any:

@@ -1,4 +1,4 @@
-"""What parts note is collected by whoever watches, and by nobody else."""
+"""Noted values are collected by open `watch` blocks, and nowhere else."""
 
 import threading
 

@@ -93,6 +93,6 @@ def require_close(one: Any, other: Any, problem: str, tolerance: float = 1e-9) -
     try:
         torch.testing.assert_close(one, other, atol=tolerance, rtol=tolerance, equal_nan=True)
     except AssertionError as error:
-        told = next((line for line in str(error).splitlines() if "absolute difference" in line),
+        difference = next((line for line in str(error).splitlines() if "absolute difference" in line),
                     str(error).splitlines()[0])
-        raise Broken(f"{problem}: {told.strip()}") from None
+        raise Broken(f"{problem}: {difference.strip()}") from None

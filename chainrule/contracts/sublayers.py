@@ -35,9 +35,9 @@ class Case:
     def __call__(self, x: Tensor, state: Any, reading: Reading | None = None, before: Tensor | None = None
                  ) -> tuple[Tensor, Any]:
         """`before` says how many positions each row has read."""
-        told = reading or self.reading
-        told = told.from_start(x.shape[1], x.device) if before is None else told.after(before, x.shape[1])
-        return self.body(x, state, told)
+        current = reading or self.reading
+        current = current.from_start(x.shape[1], x.device) if before is None else current.after(before, x.shape[1])
+        return self.body(x, state, current)
 
     def whole(self, x: Tensor, reading: Reading | None = None) -> Tensor:
         return self(x, None, reading)[0]
@@ -172,12 +172,12 @@ def picked_rows(kind: str, name: str) -> None:
             rows = torch.tensor(order)
             _, state, lengths = each.stepped(x[:, :5], [1] * 5, room=T)
             copies, again = states.pick(state, rows), states.pick(state, rows)
-            told = each.rows(rows)
+            current = each.rows(rows)
             _, state = each(x[:, 5:8], state, None, lengths)
-            _, again = each(x[rows, 5:8], again, told, lengths[rows])
-            each(-x[rows, 5:], copies, told, lengths[rows])  # writes into the copies, and must not be seen elsewhere
+            _, again = each(x[rows, 5:8], again, current, lengths[rows])
+            each(-x[rows, 5:], copies, current, lengths[rows])  # writes into the copies, and must not be seen elsewhere
             require_close(each(x[:, 8:], state, None, lengths + 3)[0], whole[:, 8:], "the state after it was copied")
-            require_close(each(x[rows, 8:], again, told, lengths[rows] + 3)[0], whole[rows, 8:], f"rows {order}")
+            require_close(each(x[rows, 8:], again, current, lengths[rows] + 3)[0], whole[rows, 8:], f"rows {order}")
 
 
 @check(*KINDS)
@@ -237,9 +237,9 @@ def padding(kind: str, name: str) -> None:
     lengths = torch.tensor(LENGTHS)
     behind = torch.arange(T) >= lengths[:, None]
     for each in cases(kind, name):
-        x, told = inputs(), replace(each.reading, lengths=lengths)
-        y = each.whole(x, told)
-        other = each.whole(x.masked_fill(behind[:, :, None], 1e3), told)
+        x, current = inputs(), replace(each.reading, lengths=lengths)
+        y = each.whole(x, current)
+        other = each.whole(x.masked_fill(behind[:, :, None], 1e3), current)
         require_close(other[~behind], y[~behind], "real positions beside other padding")
         for b, length in enumerate(LENGTHS):
             require_close(y[b, :length], each.whole(x[b:b + 1, :length], each.row(b))[0], f"row {b} without padding")
@@ -250,15 +250,15 @@ def nothing_to_read(kind: str, name: str) -> None:
     """Empty rows and empty batches work."""
     for each in cases(kind, name):
         x = inputs().requires_grad_()
-        told = replace(each.reading, lengths=torch.tensor([11, 0, 7]), source_lengths=torch.tensor([5, 0, 3]))
-        y = each.whole(x, told)
+        current = replace(each.reading, lengths=torch.tensor([11, 0, 7]), source_lengths=torch.tensor([5, 0, 3]))
+        y = each.whole(x, current)
         with watch():
-            watched = each.whole(x, told)
+            watched = each.whole(x, current)
         (y + watched).sum().backward()
         require(bool(y.isfinite().all() and watched.isfinite().all() and x.grad.isfinite().all()),  # type: ignore[union-attr]
                 "a row without real positions gives NaN")
-        nobody = replace(each.reading, source=torch.zeros(0, S, D, dtype=x.dtype), source_lengths=None)
-        require(each.whole(x[:0], nobody).shape == (0, T, D), "a batch without rows has no rows afterwards")
+        no_rows = replace(each.reading, source=torch.zeros(0, S, D, dtype=x.dtype), source_lengths=None)
+        require(each.whole(x[:0], no_rows).shape == (0, T, D), "a batch without rows has no rows afterwards")
 
 
 @check(*KINDS)
@@ -267,13 +267,13 @@ def watching(kind: str, name: str) -> None:
     """Watching changes no output, and a mixer notes something."""
     for each in cases(kind, name):
         x = inputs()
-        for told in (each.reading, replace(each.reading, lengths=torch.tensor(LENGTHS))):
+        for current in (each.reading, replace(each.reading, lengths=torch.tensor(LENGTHS))):
             with watch() as seen:
-                watched = each.whole(x, told)
+                watched = each.whole(x, current)
             require(bool(seen) or kind == FEEDFORWARDS, "nothing is noted: note(name, value) shows what it computes")
             rows = {len(value) for values in seen.values() for value in values if torch.is_tensor(value)}
             require(rows <= {B}, "the first axis of a noted tensor is not the rows")
-            require_close(watched, each.whole(x, told), "outputs while it is watched")
+            require_close(watched, each.whole(x, current), "outputs while it is watched")
         if each.reading.causal:
             with watch():
                 stepped = each.stepped(x, [1, 3, 7])[0]
@@ -285,8 +285,8 @@ def gradients(kind: str, name: str) -> None:
     """Gradients reach every parameter and the input."""
     for each in cases(kind, name):
         x = inputs().requires_grad_()
-        told = each.reading.from_start(T, x.device)
-        y = each.body(each.reading.position.embed(x, told.positions), None, told)[0]
+        current = each.reading.from_start(T, x.device)
+        y = each.body(each.reading.position.embed(x, current.positions), None, current)[0]
         (y * torch.randn_like(y)).sum().backward()
         named = [*each.body.named_parameters(), *each.reading.position.named_parameters(), ("the input", x)]
         for parameter_name, parameter in named:

@@ -23,7 +23,7 @@ def prune_by_entropy(table: Table, threshold: float, scratch: Scratch | None = N
     D = −p(h) { p(w|h) [ln p(w|h′) + ln α′(h) − ln p(w|h)] + (1 − Σ p(v|h)) [ln α′(h) − ln α(h)] }
     with sums over the v stored after h. Stolcke 1998, arXiv:cs/0006025. The longest n-grams come first; one that is the
     context of a longer one that stays has to stay; p(h) is the model's own, with p(<s>) = p(</s>); at the end all
-    back-offs are set anew. Arrays with a row for each n-gram lie in the `scratch`.
+    back-offs are recomputed. Arrays with a row for each n-gram are in the `scratch`.
     """
     if not 0 <= threshold < np.inf:
         raise OptionError("model.prune_entropy", threshold, "0 or more", "Try 1e-8; larger leaves out more.")

@@ -11,7 +11,7 @@ from chainrule.errors import OptionError, UsageError
 
 
 def minibatches(*arrays: Array, size: int, random: np.random.Generator | None = None) -> Iterator[tuple[Array, ...]]:
-    """Each row of all arrays once, in an order drawn anew (as they are without a generator); the last may be smaller.
+    """Each row of all arrays once, in random order (in their own order without a generator); the last may be smaller.
 
     for x, y in minibatches(images, labels, size=64, random=random): …
     """

@@ -50,10 +50,10 @@ def places(graph: Graph) -> tuple[list[tuple[float, float, float]], float, float
     left, tallest = float(MARGIN), max(map(len, columns.values()))
     top = MARGIN + (ARCH // 2 if any(skips(graph, *edge) for edge in graph.edges) else 0)
     for column in sorted(columns):
-        def wish(number: int) -> float:
+        def target(number: int) -> float:
             known = [rows[each] for each in uses[number] if each in rows]
             return sum(known) / len(known) if known else float(number)
-        members = sorted(columns[column], key=wish)
+        members = sorted(columns[column], key=target)
         wide = max(_width(graph.nodes[number]) for number in members)
         for row, number in enumerate(members):
             rows[number] = row + (tallest - len(members)) / 2

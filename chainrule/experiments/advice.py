@@ -61,20 +61,20 @@ def _against_compressors(best: Row, rows: Sequence[Row]) -> str | None:
 
 def _cheaper(best: Row, models: Sequence[Row], level: Sequence[str]) -> str | None:
     """The best models by speed, memory and training time; a lead below CLEAR, or below a second, is not mentioned."""
-    wishes = (("writing speed", "generation_tokens_per_second", max, "{:,.0f} tokens a second"),
+    criteria = (("writing speed", "generation_tokens_per_second", max, "{:,.0f} tokens a second"),
               ("memory in training", "peak_memory", min, "{0:,.0f} MB"),
               ("training time", "training_seconds", min, "{:,.1f} s"))
     chosen: dict[str, list[str]] = {}
-    for wish, key, best_of, form in wishes:
+    for criterion, key, best_of, form in criteria:
         values = sorted((row["measured"][key] for row in models), reverse=best_of is max)
         row = best_of(models, key=lambda row: row["measured"][key])
         near = key == "training_seconds" and abs(values[1] - values[0]) < 1 if len(values) > 1 else True
         if near or max(values[:2]) < CLEAR * min(values[:2]):
             continue
         value = row["measured"][key] / (1e6 if key == "peak_memory" else 1)
-        chosen.setdefault(row["name"], []).append(f"{wish} ({_formatted(form, value)})")
-    parts = [f"{_listed(wishes_of)}, take {name}{_price(name, best, models, level)}"
-             for name, wishes_of in chosen.items()]
+        chosen.setdefault(row["name"], []).append(f"{criterion} ({_formatted(form, value)})")
+    parts = [f"{_listed(reasons)}, take {name}{_price(name, best, models, level)}"
+             for name, reasons in chosen.items()]
     return f"If it is {'; if it is '.join(parts)}." if parts else None
 
 

@@ -126,9 +126,9 @@ def _page(comparison: Comparison, setting: Setting, report: dict[str, Any], show
     from chainrule.pages.page import write_page
 
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    told = {**report, "created": now, "generate": f"chainrule generate {setting.out / BEST} --prompt \"...\""}
+    shown_report = {**report, "created": now, "generate": f"chainrule generate {setting.out / BEST} --prompt \"...\""}
     try:
         write_page(setting.out / PAGE, view="report", title=f"Which model for {', '.join(comparison.source.data)}?",
-                   data={"report": told, "details": shown})
+                   data={"report": shown_report, "details": shown})
     except ChainruleError as error:
         log.info(f"{PAGE} was not written: {error}")

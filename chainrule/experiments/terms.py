@@ -39,19 +39,19 @@ class Terms:
     changes: Sequence[str] = ()  # path=value for every recipe that has such an option
 
 
-def chosen_tokenizer(wish: str | Mapping[str, Any] | None, train_bytes: int) -> tuple[dict[str, Any], str | None]:
+def chosen_tokenizer(choice: str | Mapping[str, Any] | None, train_bytes: int) -> tuple[dict[str, Any], str | None]:
     """The shared tokenizer with all its options, and a note if a short text made it smaller."""
-    if wish is None:
+    if choice is None:
         size = min(SIZE, ALWAYS + max(1, train_bytes // BYTES_PER_TOKEN))
         note = (f"the text is so short ({train_bytes:,} bytes to train on) that the shared tokenizer has {size:,} byte "
                 f"pairs at most, not {SIZE:,}.") if size < SIZE else None
         return resolve(KIND, {"name": "byte_pair", "size": size}), note
-    if isinstance(wish, str):
-        wish = load_yaml(wish, "--tokenizer") if wish.lstrip().startswith("{") else wish
-    if isinstance(wish, str) and wish not in names(KIND):
-        raise OptionError("--tokenizer", wish, f"{OWN!r}, {', '.join(names(KIND))}, or such as "
+    if isinstance(choice, str):
+        choice = load_yaml(choice, "--tokenizer") if choice.lstrip().startswith("{") else choice
+    if isinstance(choice, str) and choice not in names(KIND):
+        raise OptionError("--tokenizer", choice, f"{OWN!r}, {', '.join(names(KIND))}, or such as "
                           "'{name: byte_pair, size: 4096}'")
-    return resolve(KIND, wish), None
+    return resolve(KIND, choice), None
 
 
 def applicable(contestant: Contestant, changes: Sequence[str]) -> list[str]:

@@ -21,7 +21,7 @@ def neural_cost(recipe: Any, vocabulary_size: int, tokens: float | None = None, 
     training = Training(math.ceil(plan.batch / plan.accumulation), plan.precision,
                         lambda named: build("training/optimizers", plan.optimizer, named),
                         SCORES[chosen_device("auto").type], plan.ema is not None)
-    return _with_run(estimate(shape, vocabulary_size, training, anew=measure), plan, tokens)
+    return _with_run(estimate(shape, vocabulary_size, training, refresh=measure), plan, tokens)
 
 
 def engine_cost(recipe: Any, vocabulary_size: int, tokens: float | None = None, *, measure: bool = False
@@ -35,7 +35,7 @@ def engine_cost(recipe: Any, vocabulary_size: int, tokens: float | None = None, 
     network, plan = new_network(recipe, vocabulary_size), plan_of(recipe)
     keeps = build("engine/optimizers", plan.optimizer, network.parameters()).keeps
     found = estimate(network, math.ceil(plan.batch / plan.accumulation), kept=len(keeps), average=plan.ema is not None,
-                     anew=measure)
+                     refresh=measure)
     return _with_run(found, plan, tokens)
 
 

@@ -65,11 +65,11 @@ class MixtureFamily(Family):
         return Mixture([load(folder / MEMBERS / str(m)).model for m in range(len(weights))], weights.tolist())
 
 
-def _unit(wish: str, member: LoadedRun) -> str:
+def _unit(option: str, member: LoadedRun) -> str:
     """The members' unit of text; any other is refused."""
     unit = unit_of(member.recipe.text, keeps_space=member.tokenizer.keeps_space)
-    if wish not in ("auto", unit):
-        raise OptionError("text.unit", wish, f"the members' {unit}")
+    if option not in ("auto", unit):
+        raise OptionError("text.unit", option, f"the members' {unit}")
     return unit
 
 

@@ -58,7 +58,7 @@ class VectorsFamily(Family):
         window: int = Field(default=5, ge=1, le=1000)
         method: Annotated[dict[str, Any], PartOf(METHODS)] = {"name": "skipgram"}
         phrases: Phrases = Phrases()
-        initial: str | None = None  # a run of the same method that training goes on from
+        initial: str | None = None  # a run of the same method from which training continues
 
     class Training(BaseModel):
         """What a recipe's `training` section may say; null is the method's usual value, or that it has none."""

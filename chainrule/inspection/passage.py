@@ -18,7 +18,7 @@ STRETCH = 1 << 14  # bytes of text tokenized at a time: no more of a long text i
 
 @dataclass(frozen=True)
 class Passage:
-    """Tokens of a text with the end mark of each unit that was read whole; `cut` where the text goes on."""
+    """Tokens of a text with the end mark of each unit that was read whole; `cut` if the text continues."""
 
     ids: np.ndarray  # int32 (T,)
     ends: tuple[int, ...]  # one past each unit's last token

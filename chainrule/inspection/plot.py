@@ -10,7 +10,7 @@ from html import escape
 WIDTH, HEIGHT = 760, 340  # of one chart, in pixels
 LEFT, RIGHT, TOP, BOTTOM = 72, 230, 36, 48  # what is kept around the plot; the legend stands at the right
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c564b")
-# Okabe & Ito's, which people who see colors differently can tell apart, and a brown
+# Okabe & Ito's, which people with color blindness can distinguish, and a brown
 DASHES = ("", "6 3", "2 3", "8 3 2 3")  # more lines than colors go on with these
 MARKS = ("m-3 0l3-3 3 3-3 3z", "m-3-3h6v6h-6z", "m-3 3h6l-3-6z", "m-3-3l6 6m0-6l-6 6")  # the same of lone points
 MOST_NAMED, LONGEST_NAME = 14, 28  # lines in the legend, and characters of a name

@@ -65,7 +65,7 @@ def count_tiles(keys, size, groups, splits, sizes):
 
 @kernel()
 def fill_tiles(keys, counts, size, groups, splits, places, x_max, exponent, entries):
-    """Puts each pair where its piece goes on, with f(x) and ln x."""
+    """Appends each pair to its piece, with f(x) and ln x."""
     for p in range(len(keys)):
         piece = piece_of(keys[p], size, groups, splits)
         entry, x = entries[places[piece]], counts[p]

@@ -142,9 +142,9 @@ class Stack(nn.Module):
 
     def _placed(self, given: Reading, state: StackState | None, time: int, device: torch.device) -> Reading:
         """The reading with the position part and the positions of the inputs, unless the caller has set them."""
-        told = replace(given, position=self.position)
+        placed = replace(given, position=self.position)
         if given.positions is not None:
-            return told
+            return placed
         if state is None:
-            return told.from_start(time, device)
-        return told.after(state.lengths, time) if self.bounded else told.after_any(state.lengths, time)
+            return placed.from_start(time, device)
+        return placed.after(state.lengths, time) if self.bounded else placed.after_any(state.lengths, time)

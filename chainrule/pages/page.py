@@ -1,8 +1,8 @@
 """One self-contained HTML file: script, style and data in it, and no request that leaves it.
 
-The view (a file of `web/src/views/`) draws the data in the reader's browser. Texts come from anybody's corpus, so they
-enter the page only as JSON in which no character can end a script element, and the browser is told (by a content
-security policy) to run no other script than ours and to fetch nothing.
+The view (a file of `web/src/views/`) draws the data in the reader's browser. Texts may come from any corpus, so they
+enter the page only as JSON in which no character can end a script element, and a content security policy lets the
+browser run no other script than ours and fetch nothing.
 """
 
 from __future__ import annotations

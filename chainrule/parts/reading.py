@@ -49,8 +49,8 @@ class Reading:
         """
         least, most = lengths.aminmax() if len(lengths) else (lengths.new_zeros(()),) * 2
         even = bool(least == most)
-        told = self.after_any(lengths[:1] if even and len(lengths) else lengths, time)
-        return replace(told, span=int(most) + time, even=even, memo={})
+        found = self.after_any(lengths[:1] if even and len(lengths) else lengths, time)
+        return replace(found, span=int(most) + time, even=even, memo={})
 
     def after_any(self, lengths: Tensor, time: int) -> Reading:
         """The same for any lengths, with shapes that do not depend on them: what a CUDA graph can record."""

@@ -35,7 +35,7 @@ def partial_folder(target: Path) -> Iterator[Path]:
 
 
 def sweep(parent: Path) -> None:
-    """Removes the partial folders whose writers are gone: those that nobody has locked."""
+    """Removes the partial folders whose writers are gone: those that are not locked."""
     for path in parent.glob(".*.partial-*"):
         if not PATTERN.fullmatch(path.name) or path.is_symlink() or not path.is_dir():
             continue

@@ -28,7 +28,7 @@ def check_once(path: Path, entry: Entry) -> None:
         return
     check_content(path, entry)
     if _state(path) != before:
-        raise StorageError(f"{path}: changed while it was read. Try again when nobody writes to it.")
+        raise StorageError(f"{path}: changed while it was read. Try again when no program writes to it.")
     if entry.size >= ALWAYS_BELOW:
         remember(path, entry)
 

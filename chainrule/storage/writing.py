@@ -97,7 +97,7 @@ def _put_in_place(partial: Path, target: Path, *, replace: bool) -> None:
         check_target(target, replace=True)  # check again: `fill` may have taken hours
         swap(partial, target)
     else:
-        os.rename(partial, target)  # fails if somebody else has put a run there meanwhile
+        os.rename(partial, target)  # fails if another process has put a run there meanwhile
     sync(target.parent)
     shutil.rmtree(aside(target), ignore_errors=True)  # left by an interrupted swap
 

@@ -34,8 +34,8 @@ def check_precision(network: Stack, plan: Plan) -> None:
         raise OptionError("training.precision", "float16", "'bfloat16' or 'float32' for recurrence on the CPU")
 
 
-def chosen_device(wish: str) -> torch.device:
+def chosen_device(name: str) -> torch.device:
     """auto: the GPU where there is one."""
-    if wish == "cuda" and not torch.cuda.is_available():
-        raise OptionError("training.device", wish, "'cpu' or 'auto'", "torch finds no GPU here.")
-    return torch.device(("cuda" if torch.cuda.is_available() else "cpu") if wish == "auto" else wish)
+    if name == "cuda" and not torch.cuda.is_available():
+        raise OptionError("training.device", name, "'cpu' or 'auto'", "torch finds no GPU here.")
+    return torch.device(("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else name)

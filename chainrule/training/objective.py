@@ -28,14 +28,14 @@ class Objective(nn.Module):
             whole = whole + count * value
         return whole, loss.detach(), after
 
-    def compile_network(self, wish: bool) -> None:
+    def compile_network(self, on: bool) -> None:
         """Switches compilation of the network and of the loss on or off.
 
         Only for training: in generation and evaluation, shapes change all the time.
         """
-        if wish:
+        if on:
             self.network.compile()
-        self._compiled = self.network._compiled_call_impl if wish else None
+        self._compiled = self.network._compiled_call_impl if on else None
         self.network._compiled_call_impl = None
 
     @contextmanager

@@ -76,7 +76,7 @@ def _check_parts(folders: Sequence[str | Path]) -> None:
 
 
 def merged(parts: Sequence[Shard], trainer: Any, scratch: Scratch) -> tuple[Counts, Any]:
-    """All parts under one vocabulary: where each part has its own, the words are numbered anew."""
+    """All parts under one vocabulary: if each part has its own, the words are renumbered."""
     tokenizers = [tokenizer for _, tokenizer, _ in parts]
     alike = len({tokenizer.digest() for tokenizer in tokenizers}) == 1
     if hasattr(trainer, "join") and not (alike and trainer.min_count == 1 and trainer.size is None):

@@ -232,7 +232,7 @@ def test_ctrl_c_ends_all_threads(threads):
 
 
 def test_word_vectors_are_a_beginning_and_words_that_no_text_has_keep_theirs(kinds_folder, tmp_path):
-    """With them, a beast that training never saw is told from its neighbors; without, it is not."""
+    """With them, an animal that training never saw is labeled by its neighbors; without, it is not."""
     words = {"horse": (3, 0), "dog": (3, 0), "cat": (3, 0), "cow": (3, 0), "zebra": (3, 0), "hammer": (0, 3),
              "saw": (0, 3), "knife": (0, 3), "axe": (0, 3), "chisel": (0, 3), "</s>": (9, 9)}
     (tmp_path / "start.vec").write_text(f"{len(words)} 2\n" + "".join(

@@ -57,7 +57,7 @@ def training(folder, recipe, out, *more):
 
 @pytest.fixture(scope="module")
 def trained(folder):
-    """A run of each recipe, trained in one go."""
+    """An uninterrupted run of each recipe."""
     steps = "training.budget.steps=40"
     return {recipe: (folder / recipe, run(folder, *training(folder, recipe, recipe, steps, "--json")))
             for recipe in SHAPES}

@@ -1,4 +1,4 @@
-"""What a user of the engine gets wrong is told in one line, or is not wrong at all."""
+"""A user's mistakes with the engine are reported in one line."""
 
 import numpy as np
 import pytest
@@ -108,12 +108,12 @@ def test_a_parameter_that_was_taken_away_is_no_longer_passed():
 
 
 @pytest.mark.parametrize("loss", ["cross_entropy", "softmax_cross_entropy"])
-@pytest.mark.parametrize("target, told", [
+@pytest.mark.parametrize("target, message", [
     ([-1, 0], "classes from -1 to 0, expected 0 to 2"), ([0, 3], "classes from 0 to 3, expected 0 to 2"),
     ([0], r"shape \(1,\), expected classes of shape \(2,\)"), ([True, False], "type bool"),
     ([0.3, 0.3, 0.4], r"distributions of \(2, 3\)")])
-def test_targets_that_do_not_fit_are_reported(loss, target, told):
-    with pytest.raises(UsageError, match=f"{loss} was given .*{told}"):
+def test_targets_that_do_not_fit_are_reported(loss, target, message):
+    with pytest.raises(UsageError, match=f"{loss} was given .*{message}"):
         module(loss)(np.full((2, 3), 1 / 3), np.array(target))
 
 
@@ -170,11 +170,11 @@ def test_a_module_without_numbers_is_refused(name, sizes):
         module(name, *sizes)
 
 
-@pytest.mark.parametrize("given, told", [
+@pytest.mark.parametrize("given, message", [
     (lambda linear: linear, r"given Linear, expected a list: module\.parameters"),
     (lambda linear: linear.named_parameters(), "given dict, expected a list"),
     (lambda linear: linear.weight, "given Parameter, expected a list"),
     (lambda linear: [linear.weight.value], "given ndarray among its parameters, expected tensors")])
-def test_an_optimizer_refuses_wrong_arguments(given, told):
-    with pytest.raises(UsageError, match=f"SGD was {told}"):
+def test_an_optimizer_refuses_wrong_arguments(given, message):
+    with pytest.raises(UsageError, match=f"SGD was {message}"):
         find("engine/optimizers", "sgd")(given(module("linear", 2, 2)))

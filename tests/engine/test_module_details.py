@@ -76,7 +76,7 @@ def test_turned_vectors_fit_by_their_distance_alone():
     assert products == pytest.approx([products[0]] * 3)
 
 
-def test_dropout_keeps_the_mean_in_training_and_everything_otherwise():
+def test_dropout_keeps_the_mean_in_training_and_does_nothing_outside_it():
     drop, x = module("dropout", rate=0.25, seed=0), np.ones((200, 200), np.float32)
     y = drop(x).value
     assert set(np.unique(y)) == {0, np.float32(1 / 0.75)} and y.mean() == pytest.approx(1, abs=0.02)

@@ -108,7 +108,7 @@ def test_an_array_is_a_constant_and_a_tensor_is_not():
             assert isinstance(made, Tensor) and made.shape == (2, 3) and made.value.dtype == np.float32
 
 
-def test_gradients_nobody_wants_are_not_computed():
+def test_gradients_that_are_not_needed_are_not_computed():
     calls = []
 
     class Told(Module):

@@ -64,7 +64,7 @@ def test_a_model_does_not_differ_from_itself():
     (([], [], []), r"paired_bootstrap units = \(0, 0, 0\), expected three equal counts above 0."),
     (([np.inf, 1.0], [1.0, 1.0], [1.0, 1.0]), r"paired_bootstrap losses = inf, expected finite ones. A model"),
 ])
-def test_losses_of_different_units_are_refused(losses, message):
+def test_losses_that_cannot_be_paired_are_refused(losses, message):
     with pytest.raises(UsageError, match=message):
         paired_bootstrap(*losses)
 

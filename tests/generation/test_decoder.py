@@ -143,9 +143,9 @@ def test_rows_that_are_added_at_any_time_write_what_they_write_alone(make):
         while alone.live:
             alone.step()
         assert decoder.results(number) == alone.results(number)
-        told = [each for each in written if each.number == number]
-        assert tuple(id for each in told for id in each.ids) == decoder.results(number)[0].written
-        assert [each.reason for each in told][-1] == decoder.results(number)[0].reason
+        added = [each for each in written if each.number == number]
+        assert tuple(id for each in added for id in each.ids) == decoder.results(number)[0].written
+        assert [each.reason for each in added][-1] == decoder.results(number)[0].reason
 
 
 def test_a_row_that_is_removed_leaves_no_result_and_the_others_alone():

@@ -44,7 +44,7 @@ def test_without_layers_there_is_no_rollout():
 
 
 @pytest.mark.parametrize("position", ["rotary", "alibi", "learned"])
-def test_maps_are_those_of_each_layer_and_nobody_looks_ahead(position):
+def test_maps_are_those_of_each_layer_and_no_token_looks_ahead(position):
     torch.manual_seed(0)
     attention = {"name": "attention", "heads": 3}
     stack = Stack(Shape(pattern="(sf)*2", width=12, context=9, parts={"s": attention}, position=position), 17)

@@ -145,10 +145,11 @@ def test_a_stack_that_reads_both_ways_ignores_padding(pattern):
 def test_a_stack_with_a_source_steps_as_it_reads():
     torch.manual_seed(0)
     stack = Stack(Shape(pattern="(sxf)*2", width=WIDTH, context=CONTEXT), V).double()
-    ids, told = text(time=7), Reading(source=torch.randn(B, 5, WIDTH).double(), source_lengths=torch.tensor([5, 1, 3]))
-    whole, state = stack(ids, reading=told)[0], stack.start(B, 4)
+    ids, lengths = text(time=7), torch.tensor([5, 1, 3])
+    reading = Reading(source=torch.randn(B, 5, WIDTH).double(), source_lengths=lengths)
+    whole, state = stack(ids, reading=reading)[0], stack.start(B, 4)
     for t in range(7):
-        y, state = stack(ids[:, t:t + 1], state, told)
+        y, state = stack(ids[:, t:t + 1], state, reading)
         torch.testing.assert_close(y[:, 0], whole[:, t])
 
 

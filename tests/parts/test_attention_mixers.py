@@ -19,9 +19,9 @@ def made(name="attention", **options):
     return build("parts/mixers", {"name": name, "heads": H, **options}, Place(D, 2)).double().eval()
 
 
-def whole(**told):
-    """A whole text, as a mixer is told of it."""
-    return Reading(position=NOWHERE, **told).from_start(T, torch.device("cpu"))
+def whole(**options):
+    """The reading of a whole text."""
+    return Reading(position=NOWHERE, **options).from_start(T, torch.device("cpu"))
 
 
 def by_the_definition(q, k, v, sees):
@@ -61,20 +61,20 @@ def test_cross_attention_is_its_equation():
 
 def test_a_source_is_looked_at_once_and_kept():
     mixer, x = made("cross_attention"), torch.randn(B, T, D, dtype=torch.float64)
-    told = Reading(source=torch.randn(B, S, D, dtype=torch.float64), source_lengths=torch.tensor([5, 2]))
-    at_once = mixer(x, None, told)[0]
-    first, state = mixer(x[:, :3], mixer.start(B, 1, x), told)
-    rest, _ = mixer(x[:, 3:], state, Reading())  # nobody tells of the source any more
+    reading = Reading(source=torch.randn(B, S, D, dtype=torch.float64), source_lengths=torch.tensor([5, 2]))
+    at_once = mixer(x, None, reading)[0]
+    first, state = mixer(x[:, :3], mixer.start(B, 1, x), reading)
+    rest, _ = mixer(x[:, 3:], state, Reading())  # the source is not given again
     torch.testing.assert_close(torch.cat([first, rest], dim=1), at_once)
 
 
 @pytest.mark.parametrize("attend", [name for name in names("parts/attention") if name != "sliding_window"])
 def test_whatever_weighs_the_source_steps_as_it_reads(attend):
     mixer, x = made("cross_attention", attend=attend), torch.randn(B, T, D, dtype=torch.float64)
-    told = Reading(source=torch.randn(B, S, D, dtype=torch.float64))
-    at_once, state, found = mixer(x, None, told.from_start(T, x.device))[0], mixer.start(B, 1, x), []
+    reading = Reading(source=torch.randn(B, S, D, dtype=torch.float64))
+    at_once, state, found = mixer(x, None, reading.from_start(T, x.device))[0], mixer.start(B, 1, x), []
     for t in range(T):
-        y, state = mixer(x[:, t:t + 1], state, told.after(torch.full((B,), t), 1))
+        y, state = mixer(x[:, t:t + 1], state, reading.after(torch.full((B,), t), 1))
         found.append(y)
     assert at_once.isfinite().all()
     torch.testing.assert_close(torch.cat(found, dim=1), at_once)
@@ -120,12 +120,12 @@ def test_a_cache_doubles_when_it_is_full():
 @pytest.mark.parametrize("name", ["attention", "cross_attention"])
 def test_dropout_of_weights_is_for_training_only(name):
     mixer, x = made(name, dropout=0.5), torch.randn(B, T, D, dtype=torch.float64)
-    told = whole(source=x)
-    torch.testing.assert_close(mixer(x, None, told)[0], made(name)(x, None, told)[0])
+    reading = whole(source=x)
+    torch.testing.assert_close(mixer(x, None, reading)[0], made(name)(x, None, reading)[0])
     mixer.train()
-    assert not torch.allclose(mixer(x, None, told)[0], mixer(x, None, told)[0])
+    assert not torch.allclose(mixer(x, None, reading)[0], mixer(x, None, reading)[0])
     with watch():
-        assert not torch.allclose(mixer(x, None, told)[0], mixer(x, None, told)[0])
+        assert not torch.allclose(mixer(x, None, reading)[0], mixer(x, None, reading)[0])
 
 
 @pytest.mark.parametrize(("options", "words"), [

@@ -1,4 +1,4 @@
-"""Losses of parts themselves: collected where somebody learns, summed by name, and forgotten elsewhere."""
+"""Auxiliary losses of parts: collected in training, summed by name, and ignored elsewhere."""
 
 import pytest
 import torch

@@ -140,10 +140,10 @@ def test_gradients_of_our_own_loops_match_finite_differences(name, directions):
     torch.manual_seed(0)
     mixer = build("parts/mixers", name, Place(4, causal=directions == 1)).double()
     given = [torch.randn(2, 3, 4, dtype=torch.float64, requires_grad=True), *mixer.parameters()]
-    told = Reading(causal=directions == 1, lengths=None if directions == 1 else torch.tensor([3, 2]))
+    reading = Reading(causal=directions == 1, lengths=None if directions == 1 else torch.tensor([3, 2]))
     names = [key for key, _ in mixer.named_parameters()]
     assert gradcheck(lambda x, *weights: torch.func.functional_call(
-        mixer, dict(zip(names, weights, strict=True)), (x, None, told))[0], given)
+        mixer, dict(zip(names, weights, strict=True)), (x, None, reading))[0], given)
 
 
 @pytest.mark.parametrize("name", ["elman", "gru", "lstm"])

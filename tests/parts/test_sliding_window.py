@@ -27,7 +27,7 @@ def made(window, causal=True, **options):
     return build("parts/mixers", choice, Place(D, 2, causal=causal)).double().eval()
 
 
-def told(causal=True, position="none", **more):
+def reading_of(causal=True, position="none", **more):
     """How it reads: whole texts, with positions whose numbers are not small."""
     torch.manual_seed(3)
     where = build("parts/positions", position, Place(D, heads=H, context=64, causal=causal)).double()
@@ -69,7 +69,7 @@ def one_query_at_a_time(mixer, x, window, reading):
 @torch.no_grad()
 def test_it_is_a_loop_over_queries_and_the_keys_near_them(window, causal):
     mixer, x = made(window, causal), text()
-    reading = told(causal, "rotary")
+    reading = reading_of(causal, "rotary")
     torch.testing.assert_close(whole(mixer, x, reading), one_query_at_a_time(mixer, x, window, reading))
 
 
@@ -79,7 +79,7 @@ def test_it_is_a_loop_over_queries_and_the_keys_near_them(window, causal):
 def test_a_long_text_that_is_read_in_blocks_is_that_loop_too(position, groups, monkeypatch):
     used, blocks = [], SlidingWindow._in_blocks
     monkeypatch.setattr(SlidingWindow, "_in_blocks", lambda *given: (used.append(True), blocks(*given))[1])
-    mixer, x, reading = made(5, groups=groups), text(), told(position=position)
+    mixer, x, reading = made(5, groups=groups), text(), reading_of(position=position)
     torch.testing.assert_close(whole(mixer, x, reading), one_query_at_a_time(mixer, x, 5, reading))
     assert used == [True]
 
@@ -88,7 +88,7 @@ def test_a_long_text_that_is_read_in_blocks_is_that_loop_too(position, groups, m
 @pytest.mark.parametrize("time", [15, 16, 20, LONG])
 def test_blocks_give_what_the_plain_path_gives_with_its_gradients(position, time):
     """Whoever watches sees the plain path, with a weight for each pair of query and key."""
-    mixer, reading = made(7, groups=1), told(position=position)
+    mixer, reading = made(7, groups=1), reading_of(position=position)
     found = []
     for watches in (False, True):
         x = text(time).requires_grad_()
@@ -108,7 +108,7 @@ def test_blocks_give_what_the_plain_path_gives_with_its_gradients(position, time
 @ways
 @torch.no_grad()
 def test_a_window_as_long_as_the_text_is_full_attention(causal):
-    x, reading = text(), told(causal, "rotary")
+    x, reading = text(), reading_of(causal, "rotary")
     torch.manual_seed(0)
     full = build("parts/mixers", {"name": "attention", "heads": H}, Place(D, 2, causal=causal)).double().eval()
     torch.testing.assert_close(whole(made(LONG, causal), x, reading), whole(full, x, reading))
@@ -118,7 +118,7 @@ def test_a_window_as_long_as_the_text_is_full_attention(causal):
 @windows
 @torch.no_grad()
 def test_step_by_step_it_is_that_loop_and_the_cache_stays_as_long_as_the_window(window):
-    mixer, x, reading = made(window, groups=1), text(), told(position="alibi")
+    mixer, x, reading = made(window, groups=1), text(), reading_of(position="alibi")
     state, found = mixer.start(B, LONG, x), []
     assert state.entries.shape == (B, window, 2, E)
     for t in range(LONG):
@@ -131,7 +131,7 @@ def test_step_by_step_it_is_that_loop_and_the_cache_stays_as_long_as_the_window(
 @pytest.mark.parametrize("sizes", [[10, 10, 11], [1, 29, 1], [2, 3, 26], [31]])
 @torch.no_grad()
 def test_pieces_longer_and_shorter_than_the_window_are_that_loop(sizes):
-    mixer, x, reading = made(7), text(), told(position="rotary")
+    mixer, x, reading = made(7), text(), reading_of(position="rotary")
     state, found, read = mixer.start(B, 1, x), [], 0
     for piece in x.split(sizes, dim=1):
         y, state = mixer(piece, state, reading.after(torch.full((B,), read), piece.shape[1]))
@@ -144,15 +144,15 @@ def test_pieces_longer_and_shorter_than_the_window_are_that_loop(sizes):
 @torch.no_grad()
 def test_padding_is_no_key_for_a_reader_of_both_sides():
     mixer, x = made(4, causal=False), text(9)
-    y = whole(mixer, x, told(False, "alibi", lengths=torch.tensor([9, 5])))
-    alone = whole(mixer, x[1:, :5], told(False, "alibi"))
+    y = whole(mixer, x, reading_of(False, "alibi", lengths=torch.tensor([9, 5])))
+    alone = whole(mixer, x[1:, :5], reading_of(False, "alibi"))
     torch.testing.assert_close(y[1:, :5], alone)
 
 
 def test_watching_shows_no_weight_beyond_the_window():
     mixer, x = made(3), text(9)
     with watch() as seen:
-        whole(mixer, x, told())
+        whole(mixer, x, reading_of())
     [weight_BHQK] = seen["attention"]
     near = (torch.arange(9)[:, None] - torch.arange(9)).clamp(min=-1)
     assert torch.equal(weight_BHQK > 0, ((near >= 0) & (near < 3)).expand_as(weight_BHQK))
@@ -176,7 +176,7 @@ def test_a_stack_of_it_reads_on_without_end_and_steps_as_it_scores():
 
 
 def test_dropout_is_for_training_only():
-    mixer, x, reading = made(3, dropout=0.5), text(), told()
+    mixer, x, reading = made(3, dropout=0.5), text(), reading_of()
     torch.testing.assert_close(whole(mixer, x, reading), whole(made(3), x, reading))
     mixer.train()
     assert not torch.allclose(whole(mixer, x, reading), whole(mixer, x, reading))

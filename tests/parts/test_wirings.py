@@ -15,7 +15,7 @@ ALPHA, BETA = DEPTH**0.25, (4 * DEPTH) ** -0.25  # α = (2M)^(1/4) and β = (8M)
 
 
 class Halved(nn.Module):
-    """A dropout that can be told apart: half of everything."""
+    """A recognizable dropout: half of everything."""
 
     def forward(self, x):
         return x / 2

@@ -1,4 +1,4 @@
-"""Saves a run over and over, as the command line would, until somebody stops it: `saver.py TARGET MEGABYTES`."""
+"""Saves a run over and over, as the command line would, until it is stopped: `saver.py TARGET MEGABYTES`."""
 
 import itertools
 import sys

@@ -1,4 +1,4 @@
-"""A full disk, a limit, a read-only disk, a folder of somebody else's: one clear error, and nothing is half-written.
+"""A full disk, a limit, a read-only disk, a folder of another user: one clear error, and nothing is half-written.
 
 The disks are real file systems of a few megabytes, mounted where only the test's process sees them.
 """

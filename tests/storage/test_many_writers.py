@@ -1,4 +1,4 @@
-"""Many writers in one folder: nobody sweeps away what another has just begun."""
+"""Many writers in one folder: none removes what another has just started."""
 
 import os
 import threading

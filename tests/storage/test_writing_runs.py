@@ -95,7 +95,7 @@ def test_what_is_not_a_run_is_never_deleted(tmp_path, replace):
     assert (tmp_path / "thesis" / "chapter1.tex").exists() and (tmp_path / "file").read_text(encoding="utf-8") == "x"
 
 
-def test_a_run_with_somebody_elses_file_is_not_replaced(tmp_path):
+def test_a_run_with_foreign_files_is_not_replaced(tmp_path):
     write_run(tmp_path / "run", files(a="old"))
     (tmp_path / "run" / "notes.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(StorageError, match="holds 'notes.txt', which is not part of the run"):

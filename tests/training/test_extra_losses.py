@@ -1,4 +1,4 @@
-"""What parts add to the loss, such as the balance of experts, moves the weights; what is told is the task's loss."""
+"""Auxiliary losses of parts, such as the balance of experts, change the weights; only the task's loss is reported."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ def experts(balance):
 
 
 def gradients(found, accumulation=1):
-    """The told loss of the first batch, and the gradient of each parameter."""
+    """The reported loss of the first batch, and the gradient of each parameter."""
     batch = found.data.batch(0)
     loss, _ = found.gradients(batch, None, accumulation)
     return loss.item() / batch.count, {name: each.grad.clone() for name, each in found.network.named_parameters()}
@@ -28,8 +28,8 @@ def gradients(found, accumulation=1):
 def test_the_balance_of_experts_changes_gradients_but_not_the_reported_loss():
     free, _ = gradients(learner(experts(0.0), planned()))
     held = learner(experts(0.7), planned())
-    told, moved = gradients(held)
-    assert told == free
+    reported, moved = gradients(held)
+    assert reported == free
 
     batch = held.data.batch(0).sent(torch.from_numpy, None)
     with collected_losses() as added:
@@ -73,5 +73,5 @@ def test_a_training_reports_only_the_loss_of_the_task(tmp_path):
     """A huge balance would be seen at once: a uniform guess among 13 tokens costs ln 13."""
     plan = planned(budget=Budget(steps=2), evaluate_every=1, log_every=1)
     _, fitted = train(experts(1000.0), plan, tmp_path, valid=text(150, seed=1))
-    told = [row.get("loss", row.get("valid_loss")) for row in fitted.metrics]
-    assert len(told) == 4 and told == pytest.approx([2.56] * 4, abs=1.0)
+    reported = [row.get("loss", row.get("valid_loss")) for row in fitted.metrics]
+    assert len(reported) == 4 and reported == pytest.approx([2.56] * 4, abs=1.0)

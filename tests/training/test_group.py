@@ -17,7 +17,7 @@ from chainrule.training.group import Group
 
 ROOT = Path(__file__).parents[2]
 DRIVER = '''
-"""`chainrule`, in a process that may lack memory or be told to stop; writes down what it did."""
+"""`chainrule`, in a process that may run out of memory or be stopped; writes down what it did."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""From the command to the loss there are few functions: whoever reads the code can follow them one by one."""
+"""From the command to the loss there are few functions, so that a reader can follow them one by one."""
 
 import re
 import traceback

@@ -14,7 +14,7 @@ IS_SPACE = np.isin(np.arange(256), list(b"\t\n\v\f\r "))  # where bytes.split sp
 
 @dataclass(frozen=True)
 class Rows:
-    """n-grams in the order of the file; log10 as it stands there."""
+    """n-grams in the order of the file; log10 as in the file."""
 
     ids: np.ndarray  # int32 (m, n)
     log_probs: np.ndarray  # float64 (m,)

@@ -12,7 +12,7 @@ from chainrule.recipe.registry import part
 
 @part
 class Elman(Sequence):
-    r"""The simple recurrent network: one state, made anew at every step.
+    r"""The simple recurrent network: one state, recomputed at every step.
 
     At each step, from the first to the last, and from the last to the first on the way back (through time):
     h′ = tanh(W x + b + U h)

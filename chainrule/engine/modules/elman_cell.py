@@ -27,7 +27,7 @@ class ElmanKind(Kind):
 
 @part
 class ElmanCell(Cell):
-    r"""One step: the simple recurrent network: one state, made anew at every step.
+    r"""One step: the simple recurrent network: one state, recomputed at every step.
 
     h′ = tanh(W x + b + U h)
     da = dh′ (1 − h′²),   dx = Wᵀ da,   dh = Uᵀ da,   dW = da xᵀ,   dU = da hᵀ,   db = da

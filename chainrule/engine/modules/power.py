@@ -15,7 +15,7 @@ from chainrule.recipe.registry import part
 class Power(Module):
     r"""One array to the power of another entry by entry, broadcast to each other.
 
-    y = aᵇ,   da = dy b aᵇ⁻¹,   db = dy y ln a; the last only for a > 0 (0 at a = 0), and only where somebody wants it.
+    y = aᵇ,   da = dy b aᵇ⁻¹,   db = dy y ln a; the last only for a > 0 (0 at a = 0), and only if it is needed.
     """
 
     def forward(self, a: Array, b: Array) -> tuple[Array, tuple[Array, Array, Array]]:

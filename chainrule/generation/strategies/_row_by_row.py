@@ -14,7 +14,7 @@ from chainrule.protocols import Array
 
 
 class RowByRow(ABC):
-    """A strategy says how to `choose`, and by which numbers; every row goes on until it ends."""
+    """A strategy implements `choose` and `draws`; every row continues until it ends."""
 
     results: int | None
 

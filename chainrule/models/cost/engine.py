@@ -13,7 +13,7 @@ from chainrule.engine.differentiation import recorded
 from chainrule.engine.module import Module
 from chainrule.engine.modules.softmax_cross_entropy import SoftmaxCrossEntropy
 from chainrule.engine.optimizers.adamw import AdamW
-from chainrule.models.cost.measuring import Speed, fastest, remembered
+from chainrule.models.cost.measuring import Speed, cached_speed, fastest
 from chainrule.models.cost.sizes import DecodingMemory, Part, TrainingMemory, estimated
 from chainrule.models.engine_stack import EngineStack
 from chainrule.models.shape import Shape
@@ -24,13 +24,14 @@ from chainrule.threads import cores
 STEP = 1e10  # FLOPs of a measured step at most: some 0.3 s of two cores
 
 
-def estimate(stack: EngineStack, rows: int, *, kept: int, average: bool = False, anew: bool = False) -> dict[str, Any]:
+def estimate(stack: EngineStack, rows: int, *, kept: int, average: bool = False, refresh: bool = False
+             ) -> dict[str, Any]:
     """The cost of a stack that is trained with so many rows at once; measuring changes its weights."""
     context = stack.shape.context
     memory = training_memory(stack, rows, context, kept=kept, average=average)
     found = counted(stack)
     return estimated(stack.vocabulary, context, found, memory, decoding_memory(stack),
-                     speed(stack, rows, anew=anew))
+                     speed(stack, rows, refresh=refresh))
 
 
 def counted(stack: EngineStack) -> list[Part]:
@@ -89,7 +90,7 @@ def _after(stack: EngineStack, count: int) -> Any:
     return None if after is None else after.sublayers
 
 
-def speed(stack: EngineStack, rows: int, *, anew: bool = False) -> Speed:
+def speed(stack: EngineStack, rows: int, *, refresh: bool = False) -> Speed:
     """Training steps of the stack itself, with as many of the rows as fit into half a second."""
     context = stack.shape.context
     flops = context * stack.flops_per_token(context)
@@ -97,7 +98,7 @@ def speed(stack: EngineStack, rows: int, *, anew: bool = False) -> Speed:
     key = {"engine": asdict(stack.shape), "vocabulary": stack.vocabulary, "rows": some, "precision": str(stack.dtype),
            "machine": processor(), "cores": cores(), "numpy": np.__version__}
     what = f"training steps of the model, {some} × {context} tokens"
-    return remembered(key, anew, lambda: Speed(some * flops / _step_seconds(stack, some), what, time.time()))
+    return cached_speed(key, refresh, lambda: Speed(some * flops / _step_seconds(stack, some), what, time.time()))
 
 
 def _step_seconds(stack: EngineStack, rows: int) -> float:

@@ -26,15 +26,15 @@ class Training:
     average: bool = False  # of the weights is kept
 
 
-def estimate(shape: Shape, vocabulary_size: int, training: Training, *, calibrate: bool = True, anew: bool = False
+def estimate(shape: Shape, vocabulary_size: int, training: Training, *, calibrate: bool = True, refresh: bool = False
              ) -> dict[str, Any]:
     """Parameters and FLOPs by part, FLOPs per token, bytes, and with `calibrate` tokens per second on this machine.
 
-    A speed measured in the last day is taken from the cache, unless `anew`.
+    A speed measured in the last day is taken from the cache, unless `refresh`.
     """
     memory = training_memory(shape, vocabulary_size, (training.rows, shape.context),
                              optimizer=training.optimizer, precision=getattr(torch, training.precision),
                              logits=training.logits, average=training.average)
-    measured = speed(shape, vocabulary_size, training.rows, training.precision, anew=anew) if calibrate else None
+    measured = speed(shape, vocabulary_size, training.rows, training.precision, refresh=refresh) if calibrate else None
     return estimated(vocabulary_size, shape.context, counted(shape, vocabulary_size), memory,
                      decoding_memory(shape, vocabulary_size), measured)

@@ -40,17 +40,17 @@ def fastest(work: Callable[[], Any], wait: Callable[[], Any] = lambda: None) -> 
     return best
 
 
-def remembered(key: dict[str, Any], anew: bool, measure: Callable[[], Speed]) -> Speed:
-    """The cached measurement for a key; measured if there is none, or with `anew`."""
+def cached_speed(key: dict[str, Any], refresh: bool, measure: Callable[[], Speed]) -> Speed:
+    """The cached measurement for a key; measured if there is none, or with `refresh`."""
     note = cache_folder() / "speed" / f"{hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()}.json"
-    found = None if anew else _read(note)
+    found = None if refresh else _read(note)
     if found is None:
         found = measure()
         try:
             note.parent.mkdir(parents=True, exist_ok=True)
             note.write_text(json.dumps(asdict(found)), encoding="utf-8")
         except OSError as error:  # without a cache it is measured each time
-            logger.debug("not remembered: %s", error)
+            logger.debug("not cached_speed: %s", error)
     return found
 
 

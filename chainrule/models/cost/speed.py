@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from chainrule.models.cost.counting import counted, parameters
-from chainrule.models.cost.measuring import Speed, fastest, remembered
+from chainrule.models.cost.measuring import Speed, cached_speed, fastest
 from chainrule.models.shape import Shape
 from chainrule.models.stack import Stack
 from chainrule.storage.environment import processor
@@ -20,7 +20,7 @@ STEP = {"cpu": 1e10, "cuda": 5e12}  # FLOPs of a measured step at most: some 0.3
 LARGEST = {"cpu": 50_000_000, "cuda": 500_000_000}  # parameters of a model that is really built
 
 
-def speed(shape: Shape, vocabulary_size: int, rows: int, precision: str = "float32", *, anew: bool = False) -> Speed:
+def speed(shape: Shape, vocabulary_size: int, rows: int, precision: str = "float32", *, refresh: bool = False) -> Speed:
     """Training steps of the model itself where it is small, of one sublayer of each letter where it is not, with as
     many of the rows as fit into half a second; for models too large for that, matrix products."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -30,10 +30,10 @@ def speed(shape: Shape, vocabulary_size: int, rows: int, precision: str = "float
         some = min(rows, int(STEP[device] / flops))
         if some and parameters(tried, vocabulary_size) <= LARGEST[device]:
             key = {"shape": asdict(tried), "vocabulary": vocabulary_size, "rows": some, "precision": precision}
-            return _remembered(device, key, anew, lambda tried=tried, what=what, some=some, flops=flops: Speed(  # type: ignore[misc]
+            return _cached_speed(device, key, refresh, lambda tried=tried, what=what, some=some, flops=flops: Speed(  # type: ignore[misc]
                 some * flops / _step_seconds(tried, vocabulary_size, some, precision, device),
                 f"training steps of {what}, {some} × {shape.context} tokens", time.time()))
-    return _remembered(device, {"products": precision}, anew, lambda: _products(precision, device))
+    return _cached_speed(device, {"products": precision}, refresh, lambda: _products(precision, device))
 
 
 def _step_seconds(shape: Shape, vocabulary_size: int, rows: int, precision: str, device: str) -> float:
@@ -71,8 +71,8 @@ def _autocast(precision: str, device: str) -> Any:
     return nullcontext() if precision in ("float32", "float64") else torch.autocast(device, getattr(torch, precision))
 
 
-def _remembered(device: str, key: dict[str, Any], anew: bool, measure: Callable[[], Speed]) -> Speed:
-    """The cached measurement for this machine, threads and torch; measured if there is none, or with `anew`."""
+def _cached_speed(device: str, key: dict[str, Any], refresh: bool, measure: Callable[[], Speed]) -> Speed:
+    """The cached measurement for this machine, threads and torch; measured if there is none, or with `refresh`."""
     name = torch.cuda.get_device_name() if device == "cuda" else processor()
     key = key | {"machine": name, "threads": torch.get_num_threads(), "torch": torch.__version__}
-    return remembered(key, anew, measure)
+    return cached_speed(key, refresh, measure)

@@ -62,8 +62,9 @@ class CrossAttention(nn.Module):
         q = split_heads(self.query(x), self.heads)
         places = torch.arange(max(x.shape[1], source.keys.shape[2]), device=x.device)[None]
         lengths = reading.source_lengths if state is None else source.lengths
-        told = replace(reading, lengths=lengths, causal=False, position=None)
-        y = self.attend(q, source.keys, source.values, places[:, :x.shape[1]], places[:, :source.keys.shape[2]], told)
+        source_reading = replace(reading, lengths=lengths, causal=False, position=None)
+        q_pos, k_pos = places[:, :x.shape[1]], places[:, :source.keys.shape[2]]
+        y = self.attend(q, source.keys, source.values, q_pos, k_pos, source_reading)
         return self.outward(merge_heads(y)), None if state is None else source
 
     def _projected(self, reading: Reading) -> Source:

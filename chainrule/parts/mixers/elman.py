@@ -17,7 +17,7 @@ Beginning = Literal["orthogonal", "uniform", "identity"]
 
 @part
 class Elman(Recurrent):
-    r"""The simple recurrent network: one state, made anew at every step.
+    r"""The simple recurrent network: one state, recomputed at every step.
 
     h_t = φ(W x_t + U h_{t−1} + b)
 

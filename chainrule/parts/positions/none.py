@@ -8,5 +8,6 @@ from chainrule.recipe.registry import part
 class NoPosition(Position):
     """No positions: for models that know time by themselves.
 
-    Recurrence, convolution and windows make do; so can causal attention (Haviv et al. 2022, arXiv:2203.16634).
+    Recurrence, convolution and windows need none, and causal attention works without (Haviv et al. 2022,
+    arXiv:2203.16634).
     """

@@ -1,4 +1,4 @@
-"""Twins of parts on the engine: every option that one declares gives torch's scores, and what it lacks is told."""
+"""Twins of parts on the engine: every declared option gives torch's scores, and missing ones are reported."""
 
 import re
 from dataclasses import replace
@@ -82,9 +82,9 @@ def test_initial_weights_have_the_same_distribution_in_torch_and_engine(part, op
     own = {name: each.detach().numpy() for name, each in Stack(shape, 200).named_parameters()}
     usual = exported(EngineStack(replace(shape_with(part), width=48, context=64), 200, np.random.default_rng(0)))
     assert drawn.keys() == own.keys() == usual.keys()
-    told = [name for name in drawn if not np.allclose(drawn[name], usual[name])]
-    assert told, "the option changes nothing"
-    for name in told:
+    moved = [name for name in drawn if not np.allclose(drawn[name], usual[name])]
+    assert moved, "the option changes nothing"
+    for name in moved:
         mean, spread = float(own[name].mean()), float(own[name].std())
         assert drawn[name].std() == pytest.approx(spread, rel=0.1, abs=1e-6), name
         assert drawn[name].mean() == pytest.approx(mean, abs=0.1 * spread + 1e-6), name
