@@ -116,13 +116,13 @@ def _order(network: Any, plan: Any, tokens: int, say: Say) -> Windows | Contiguo
     return (Contiguous if contiguous else Windows)(tokens, context, rows, plan.seed)
 
 
-def _reads_on(network: Any, order: str) -> bool:
+def _reads_on(network: Any, mode: str) -> bool:
     """Whether the state is carried from batch to batch; `auto` does so for recurrent networks."""
     able = not network.bounded and network.shape.causal
-    if order == "contiguous" and not able:
-        raise OptionError("training.reading", order, "'windows' for attention, learned positions, and reading both ways",
+    if mode == "contiguous" and not able:
+        raise OptionError("training.reading", mode, "'windows' for attention, learned positions, and reading both ways",
                           "Only recurrent, convolution and window sublayers carry their state on.")
-    return order == "contiguous" or (order == "auto" and able and network.recurrent)
+    return mode == "contiguous" or (mode == "auto" and able and network.recurrent)
 
 
 def _counted(tokens: int) -> str:
