@@ -82,7 +82,7 @@ ENDLESS = struct.pack("<qq", 1 << 60, 3)
     ("outputs", ENDLESS, 16, "the output matrix is of"),
     ("numbers", FIELDS["numbers"] + b"x", 24, "more follows after the output matrix"),
 ])
-def test_what_is_wrong_is_named_with_its_byte(field, value, ahead, message, tmp_path):
+def test_errors_name_the_byte(field, value, ahead, message, tmp_path):
     (tmp_path / "broken.ftz").write_bytes(by_hand(**{field: value}))
     with pytest.raises(DataError, match=message) as caught:
         chainrule.import_model(tmp_path / "broken.ftz", tmp_path / "run")

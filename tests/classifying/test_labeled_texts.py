@@ -55,7 +55,7 @@ def test_json_lines_hold_one_label_or_a_list(tmp_path):
     ("a.jsonl", "one\n", r"a.jsonl: line 1: not JSON"),
     ("a.conllu", "1\tone\n", r"a.conllu: labels are not read from .conllu files"),
 ])
-def test_what_is_wrong_is_named_with_its_line(tmp_path, name, text, message):
+def test_errors_name_the_line(tmp_path, name, text, message):
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match=message):
         read(tmp_path / name)

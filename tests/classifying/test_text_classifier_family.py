@@ -136,7 +136,7 @@ def test_the_same_accuracy_and_labels_as_fasttext(kinds_folder, trained):
     ("__label__x one\n__label__y two\n", ["tokenizer.min_count=0"], OptionError, "min_count = 0, expected at least 1"),
     ("__label__x one\n__label__y two\n", ["tokenizer.size=-1"], OptionError, "size = -1, expected at least 1"),
 ])
-def test_what_cannot_be_learned_is_one_clear_line(tmp_path, text, overrides, error, message):
+def test_a_text_that_cannot_be_learned_from_is_one_clear_line(tmp_path, text, overrides, error, message):
     (tmp_path / "a.txt").write_text(text)
     with pytest.raises(error, match=message) as caught:
         chainrule.train("text-classifier", tmp_path / "a.txt", tmp_path / "run", overrides=overrides)

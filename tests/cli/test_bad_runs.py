@@ -64,7 +64,7 @@ def refused(done, code, *words):
 
 
 @pytest.mark.parametrize("use", USES)
-def test_what_is_no_run_is_refused(chainrule, place, use):
+def test_a_path_that_is_no_run_is_refused(chainrule, place, use):
     def using(run):
         return [run if word == "RUN" else word for word in USES[use]]
     refused(chainrule(*using("word")), 1, "word: no such run folder. Did you mean 'words'?")

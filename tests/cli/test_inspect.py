@@ -62,7 +62,7 @@ def test_a_run_is_read_by_layer(folder):
     (["nothing", "--gradients"], "no run folder, recipe or example is named 'nothing'"),
     (["through-tim", "--gradients"], "example is named 'through-tim'. Did you mean 'through-time'?"),
 ])
-def test_what_cannot_be_looked_at_is_reported_in_one_line(folder, words, said):
+def test_an_impossible_inspection_is_reported_in_one_line(folder, words, said):
     done = inspect(folder, *words, code=2)
     assert said in done.stderr and done.stderr.count("\n") == 1
 

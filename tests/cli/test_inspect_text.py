@@ -124,7 +124,7 @@ def test_how_text_is_read_can_be_changed(folder, inspect):
     (["words", "--text-is", "a", "--rows", "3"], 2, "--rows = 3 does nothing without --gradients."),
     (["words", "--gradients", "--top", "3"], 2, "--top = 3 does nothing with --gradients."),
 ])
-def test_what_cannot_be_looked_at_is_one_line(inspect, words, code, said):
+def test_an_impossible_inspection_is_one_line(inspect, words, code, said):
     done = inspect(*words, code=code)
     assert said in done.stderr and done.stdout == ""
     assert len([line for line in done.stderr.splitlines() if "left out" not in line]) == 1

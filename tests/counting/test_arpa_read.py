@@ -95,7 +95,7 @@ def as_dictionary(table, words):
 @pytest.mark.parametrize(("method", "prune", "order"), [
     ("modified_kneser_ney", (0,), 5), ("modified_kneser_ney", (0, 0, 1), 4), ("maximum_likelihood", (0,), 3),
     ("witten_bell", (0,), 1)])
-def test_what_was_written_comes_back_to_the_last_bit(method, prune, order, suffix, tmp_path):
+def test_written_arpa_files_are_read_back_to_the_last_bit(method, prune, order, suffix, tmp_path):
     table = table_of(method, prune, order)
     write_arpa(table, WORDS, tmp_path / f"x{suffix}")
     again, words = read_arpa(tmp_path / f"x{suffix}")
@@ -242,7 +242,7 @@ def test_a_broken_file_is_refused_and_the_line_named(old, new, line, problem, tm
     (SMALL.encode().replace(b"\tb\t", b"\t\xe9\t"), r"x\.arpa:12: the word b'\\xe9' is not UTF-8"),
     (SMALL.encode().replace(b"\tb\t", b"\t\0\t"), r"x\.arpa:12: the word '\\x00' has a NUL byte"),
 ])
-def test_what_is_no_text_is_refused(data, problem, tmp_path):
+def test_a_file_that_is_no_text_is_refused(data, problem, tmp_path):
     with pytest.raises(DataError, match=problem):
         read_text(tmp_path, data)
 

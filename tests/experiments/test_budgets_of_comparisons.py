@@ -19,7 +19,7 @@ def test_a_budget_is_read(text, kind, amount):
 
 
 @pytest.mark.parametrize("text", ["", "5", "m", "5x", "-3s", "0s", "1e999s", "Mtok", "5 m 3 s", "20mtok"])
-def test_what_is_no_budget_is_refused_with_an_example(text):
+def test_an_invalid_budget_is_refused_with_an_example(text):
     with pytest.raises(UsageError, match="--budget = .* Such as 90s, 5m, 1h, 20Mtok or 1e15flop"):
         parse_budget(text)
 

@@ -54,7 +54,7 @@ def finished(out, corpus, *words, **more):
 
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="finds the process in /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_after_an_end_by_a_signal_the_same_command_goes_on(number, corpus, neural, tmp_path):
+def test_after_a_signal_the_same_command_continues(number, corpus, neural, tmp_path):
     out = tmp_path / "report"
     process = begun(out, corpus, "ngram", neural)
     wait_for(out / "runs" / ".small.training" / "metrics.jsonl", process)
@@ -94,7 +94,7 @@ def little_memory():
 
 
 @pytest.mark.slow
-def test_a_lack_of_memory_is_one_row(corpus, neural, tmp_path):
+def test_running_out_of_memory_is_one_row(corpus, neural, tmp_path):
     report, _ = finished(tmp_path / "report", corpus, neural, "model.width=14000", "ngram", limit=little_memory)
     rows = {row["name"]: row for row in report["rows"]}
     assert rows["small width=14000"]["why"].startswith("out of memory.") and rows["ngram"]["status"] == "ok"

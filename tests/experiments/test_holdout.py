@@ -58,7 +58,7 @@ def test_less_than_two_characters_are_refused(tmp_path, text):
         halves(tmp_path / "text.txt")
 
 
-def test_of_a_large_text_eight_megabytes_are_enough(tmp_path, monkeypatch):
+def test_at_most_eight_megabytes_of_a_large_text_are_held_out(tmp_path, monkeypatch):
     from chainrule.experiments import holdout
 
     monkeypatch.setattr(holdout, "MOST", 5_000)

@@ -57,7 +57,7 @@ def test_many_documents_are_the_units():
 
 
 @pytest.mark.parametrize("sizes", [[3000], [1200, 5], [7], [100, 100, 100]])
-def test_of_few_documents_blocks_are_drawn_that_cover_the_text(sizes):
+def test_few_documents_are_resampled_in_blocks_that_cover_the_text(sizes):
     drawn = units([b"x" * size for size in sizes])
     assert drawn.kind == "blocks" and int(drawn.bytes.sum()) == sum(sizes)
     assert (np.diff(drawn.places) >= drawn.bytes).all() and drawn.places[-1] == sum(sizes) + len(sizes)

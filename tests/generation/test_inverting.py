@@ -34,7 +34,7 @@ def test_a_number_draws_the_token_at_which_the_distribution_function_exceeds_it(
     assert _on_device(torch.from_numpy(log_p), torch.from_numpy(u)[:, None]).tolist() == expected
 
 
-def test_where_nothing_is_possible_any_token_is_given_without_a_warning():
+def test_if_no_token_is_possible_any_is_given_without_a_warning():
     with np.errstate(all="raise"):
         assert invert(np.full((2, 300), -np.inf), np.array([[0.0], [0.9]])).max() < 300
 

@@ -59,7 +59,7 @@ def test_a_map_has_the_frequent_words_and_their_neighbors(run):
     assert found["cosines"][0] == pytest.approx([cosine for _, cosine in asked], abs=1e-3)
 
 
-def test_what_is_installed_decides_unless_the_user_does(run, monkeypatch):
+def test_the_default_method_depends_on_what_is_installed(run, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert word_map(run)["method"] == "pca"
     with pytest.raises(OptionError, match=r"--method = 'tsne', expected pca. t-SNE comes from scikit-learn.*\[maps\]"):

@@ -46,7 +46,7 @@ def test_sublayers_that_share_weights_have_one_letter():
     ("s*10001", f"at most {MOST:,} sublayers"), ("((s*100)*100)*100", f"at most {MOST:,} sublayers"),
     ("[[s*100]*100]*100", f"at most {MOST:,} sublayers"), ("s*99999999999999999999", f"at most {MOST:,} sublayers"),
     ("(" * (DEEPEST + 1) + "s" + ")" * (DEEPEST + 1), f"at most {DEEPEST} groups inside each other")])
-def test_what_is_no_pattern_is_refused_with_a_reason(pattern, words):
+def test_an_invalid_pattern_is_refused_with_a_reason(pattern, words):
     with pytest.raises(OptionError, match=re.escape(words)) as caught:
         sublayers(pattern)
     shown = pattern if len(pattern) <= 60 else f"{pattern[:57]}..."
@@ -54,7 +54,7 @@ def test_what_is_no_pattern_is_refused_with_a_reason(pattern, words):
     assert str(caught.value).endswith("For example (sf)*6.")
 
 
-def test_as_much_as_is_allowed_is_read():
+def test_patterns_up_to_the_limits_are_accepted():
     assert len(slots(f"s*{MOST}")) == len(slots(f"(sf)*{MOST // 2}")) == len({*slots(f"(sf)*{MOST // 2}")}) == MOST
     assert len(slots(f"[sf]*{MOST // 2}")) == MOST and len({*slots(f"[sf]*{MOST // 2}")}) == 2
     assert sublayers("(" * DEEPEST + "s" + ")" * DEEPEST) == "s"

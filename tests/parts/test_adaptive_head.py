@@ -50,7 +50,7 @@ cuts = pytest.mark.parametrize(("cutoffs", "factor"), [((5, 11), 2.0), ((3,), 4.
 
 
 @cuts
-def test_it_is_torchs_own(cutoffs, factor):
+def test_adaptive_softmax_equals_torchs_own(cutoffs, factor):
     head, (hidden, wanted) = made(cutoffs=cutoffs, factor=factor), rows()
     peer = torchs_own(head, cutoffs, factor)
     torch.testing.assert_close(head.log_probs(hidden), peer.log_prob(hidden))

@@ -69,7 +69,7 @@ def test_a_source_is_looked_at_once_and_kept():
 
 
 @pytest.mark.parametrize("attend", [name for name in names("parts/attention") if name != "sliding_window"])
-def test_whatever_weighs_the_source_steps_as_it_reads(attend):
+def test_cross_attention_steps_as_it_reads_with_any_weighting(attend):
     mixer, x = made("cross_attention", attend=attend), torch.randn(B, T, D, dtype=torch.float64)
     reading = Reading(source=torch.randn(B, S, D, dtype=torch.float64))
     at_once, state, found = mixer(x, None, reading.from_start(T, x.device))[0], mixer.start(B, 1, x), []

@@ -82,7 +82,7 @@ def test_in_deep_norm_all_matrices_of_a_sublayer_start_beta_as_large(name):
 
 
 @pytest.mark.parametrize("groups", [4, 2])
-def test_in_deep_norm_values_and_the_way_out_start_smaller_but_not_queries_and_keys(groups):
+def test_in_deep_norm_values_and_outputs_start_smaller_but_not_queries_and_keys(groups):
     alone, deep = first_weights({"name": "attention", "heads": 4, "groups": groups})
     keys = D + groups * D // 4  # behind them lie the values
     assert len(alone["inward.weight"]) == keys + groups * D // 4

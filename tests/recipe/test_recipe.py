@@ -208,7 +208,7 @@ def test_sizes_are_read(text, size):
 
 
 @pytest.mark.parametrize("text", ["", "G", "-1", -1, "1.5", 1.5, True, None, "1.5X", "1e3", [1]])
-def test_what_is_no_size_is_refused(text):
+def test_an_invalid_size_is_refused(text):
     with pytest.raises(ValueError, match="expected a size such as 500M"):
         parse_size(text)
 

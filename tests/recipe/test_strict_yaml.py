@@ -34,7 +34,7 @@ def test_nan_can_be_read():
 
 
 @given(VALUES)
-def test_what_is_dumped_is_read_back(value):
+def test_dumped_yaml_is_read_back(value):
     assert load_yaml(dump_yaml(value)) == value
 
 

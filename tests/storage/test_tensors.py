@@ -85,7 +85,7 @@ def test_arrays_of_several_chunks_are_saved_whole(tmp_path):
     assert np.array_equal(read["backwards"], grid[:, ::-1])
 
 
-def test_what_is_read_cannot_be_changed(tmp_path):
+def test_opened_tensors_are_read_only(tmp_path):
     save_tensors(tmp_path / "t", {"a": np.arange(3), "empty": np.empty((0, 2))})
     with pytest.raises(ValueError, match="read-only"):
         open_tensors(tmp_path / "t")["a"][0] = 1

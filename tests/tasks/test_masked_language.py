@@ -50,7 +50,7 @@ def data(steps_before=0, seed=3):
     return network, task, found
 
 
-def test_what_is_hidden_is_a_function_of_seed_and_step():
+def test_hidden_tokens_are_a_function_of_seed_and_step():
     (_, _, one), (_, _, other), (_, _, third) = data(), data(steps_before=7), data(seed=4)
     batch, again = one.batch(9), other.batch(9)
     np.testing.assert_array_equal(batch.inputs, again.inputs)

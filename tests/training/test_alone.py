@@ -71,7 +71,7 @@ def confined(workspace, connection):
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs to know how much memory is in use")
-def test_a_real_lack_of_memory_is_answered_with_smaller_micro_batches(tmp_path):
+def test_smaller_micro_batches_are_used_when_memory_really_runs_out(tmp_path):
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(target=confined, args=(tmp_path, theirs))
     process.start()

@@ -31,7 +31,7 @@ def plain(hidden, head, targets, smoothing=0.0):
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("scores", [1, 11 * 4, 11 * 5, 10**6])
 @pytest.mark.parametrize("head", HEADS, ids=[head["name"] for head in HEADS])
-def test_in_chunks_is_the_plain_one_with_its_gradients(head, scores, smoothing):
+def test_the_loss_in_chunks_equals_the_plain_one_with_its_gradients(head, scores, smoothing):
     hidden, made, targets = case(head, scores)
     inputs = [hidden, *made.parameters()]
     loss = made.loss(hidden, targets, smoothing=smoothing)

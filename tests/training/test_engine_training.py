@@ -140,7 +140,7 @@ def test_micro_batches_make_a_batch_on_the_engine_too(shape, pieces):
         np.testing.assert_allclose(found[1][1][name], value, rtol=1e-9, atol=1e-12, err_msg=name)
 
 
-def test_a_lack_of_memory_is_answered_with_smaller_micro_batches_on_the_engine_too(monkeypatch):
+def test_the_engine_also_uses_smaller_micro_batches_when_memory_runs_out(monkeypatch):
     said, real = [], Language.loss
     learner = made(stack(), say=said.append)
 
@@ -214,7 +214,7 @@ def test_the_memory_that_is_forecast_is_about_what_a_step_takes(shape):
     assert 0.6 < (found.gradients + found.activations + found.logits) / taken < 1.2
 
 
-def test_what_is_not_finite_changes_nothing_and_ends_training(tmp_path):
+def test_a_loss_that_is_not_finite_changes_nothing_and_ends_training(tmp_path):
     network = stack()
     learner = made(network, say=lambda line: None)
     network.norm.gain.value[0] = np.nan

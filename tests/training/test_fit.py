@@ -388,7 +388,7 @@ def test_fit_takes_any_task(tmp_path):
     assert [row["valid_right"] for row in fitted.metrics if "valid_right" in row][-1] == fitted.state.last["right"]
 
 
-def test_without_text_kept_aside_there_is_no_best(tmp_path):
+def test_without_validation_text_there_is_no_best(tmp_path):
     callbacks = Callbacks(silent)
     fitted = fit(learner(TRANSFORMER, planned(budget=Budget(steps=2))), Workspace(tmp_path, {}, say=silent), callbacks)
     assert fitted.state.step == 2 and fitted.state.best == {}

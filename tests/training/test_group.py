@@ -170,7 +170,7 @@ def test_only_the_first_process_prints(both):
 
 
 @pytest.mark.parametrize(("recipe", "lacking"), [("transformer", "1"), ("lstm", "1"), ("transformer", "0")])
-def test_where_one_process_lacks_memory_both_take_smaller_micro_batches(recipe, lacking, folder):
+def test_if_one_process_runs_out_of_memory_both_use_smaller_micro_batches(recipe, lacking, folder):
     out = f"{recipe}-narrow{lacking}"
     said, did = together(folder, command(folder, recipe, out, "--json"), LACKING=lacking)
     assert_same_weights(alone(folder, recipe), folder / "runs" / out)

@@ -49,7 +49,7 @@ def test_attention_cannot_carry_its_state():
 
 
 @pytest.mark.parametrize("tokens", [2, 6, 7, 8, 61, 150])
-def test_every_token_kept_aside_is_measured_once(tokens):
+def test_every_validation_token_is_measured_once(tokens):
     for shape in SHAPES.values():
         data = made(shape, valid=text(tokens, seed=1)).data
         assert sum(batch.count for batch in data.validation(6)) == tokens == data.evaluation_tokens
@@ -75,7 +75,7 @@ def test_a_carried_state_is_measured_as_one_long_read():
     assert measured["loss"] == pytest.approx(-log_p.mean().item(), rel=1e-5)
 
 
-def test_without_text_kept_aside_nothing_is_measured():
+def test_without_validation_text_nothing_is_measured():
     assert evaluated(made(TRANSFORMER)) == {}
 
 

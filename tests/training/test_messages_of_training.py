@@ -68,7 +68,7 @@ def test_the_memory_that_is_forecast_is_that_of_the_cost(variant):
     assert found.activations * plan.accumulation == pytest.approx(whole.activations, rel=0.2)
 
 
-def test_without_validation_the_end_still_says_the_training_loss(tmp_path):
+def test_without_validation_the_summary_still_has_the_training_loss(tmp_path):
     plan = planned(budget=Budget(steps=7), log_every=100)
     _, fitted = train_ids(TRANSFORMER, plan, text(), None, VOCABULARY, tmp_path, device="cpu",
                           callbacks=Callbacks(silent))

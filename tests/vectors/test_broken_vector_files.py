@@ -53,7 +53,7 @@ def test_a_broken_file_is_refused_with_the_place(form, data, words, tmp_path):
     b"2 2\na 1 2 \nb 3 4 \n", b"2 2\r\na 1 2\r\nb 3 4\r\n", b"2 2\na\t1\t2\nb 3  4", b"2 2\na 1 2\nb 3 4\n\n\n",
     b"a 1 2\nb +3. 4e0\n", b"2 2\na " + ROW + b"\nb " + np.array([3, 4], "<f4").tobytes() + b"\n",
 ])
-def test_what_other_programs_write_is_read_whatever_its_spaces_and_line_ends(data, tmp_path):
+def test_files_of_other_programs_are_read_whatever_their_spaces_and_line_ends(data, tmp_path):
     (tmp_path / "file").write_bytes(data)
     import_model(tmp_path / "file", tmp_path / "run")
     vectors = chainrule.load(tmp_path / "run").vectors

@@ -88,7 +88,7 @@ def test_words_without_a_vector_are_left_out_of_the_odd_one_out_and_named(caplog
         vectors.doesnt_match("north south")
 
 
-def test_what_gensim_has_is_there_by_its_name(vectors, rng_table):
+def test_methods_of_gensim_have_the_same_names(vectors, rng_table):
     keyed = pytest.importorskip("gensim.models").KeyedVectors(7)
     keyed.add_vectors(WORDS, rng_table)
     assert list(vectors.index_to_key) == keyed.index_to_key and vectors.key_to_index == keyed.key_to_index
@@ -105,7 +105,7 @@ def test_what_gensim_has_is_there_by_its_name(vectors, rng_table):
         assert [word for word, _ in ask(vectors)] == [word for word, _ in ask(keyed)]
 
 
-def test_what_is_no_word_and_no_vector_of_this_size_is_reported(vectors):
+def test_a_query_that_is_no_word_or_vector_is_refused(vectors):
     with pytest.raises(UsageError, match="asked for 5, expected a word, a vector, or a list of them"):
         vectors.most_similar(5)
     with pytest.raises(UsageError, match=r"a vector of shape \(3,\), expected \(7,\) as these vectors have"):

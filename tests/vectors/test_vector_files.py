@@ -33,7 +33,7 @@ def run(table, tmp_path_factory):
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_what_is_written_is_recognized_and_read_back_to_the_bit(run, table, form, tmp_path):
+def test_written_files_are_recognized_and_read_back_to_the_bit(run, table, form, tmp_path):
     export(run, form, tmp_path / "file")
     assert import_model(tmp_path / "file", tmp_path / "again")["format"] == form
     found = chainrule.load(tmp_path / "again").vectors

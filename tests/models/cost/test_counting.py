@@ -82,7 +82,7 @@ def test_a_shared_block_has_its_weights_once_and_computes_each_time():
     assert of(shared, "swiglu").forward == of(apart, "swiglu").forward and of(shared, "attention").times == 3
 
 
-def test_of_experts_those_that_a_token_passes_are_computed():
+def test_only_the_experts_of_a_token_are_counted():
     experts, router = of(SHAPES["experts"], "mixture_of_experts"), 2 * D * 4
     one = 2 * 3 * D * 64
     assert of(SHAPES["experts"], "swiglu").parameters + experts.parameters == 2 * (4 * 3 * D * 64 + 4 * D)

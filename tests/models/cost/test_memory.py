@@ -39,7 +39,7 @@ def test_activations_grow_with_the_rows_and_shrink_with_the_precision():
 
 
 @pytest.mark.parametrize("pattern", ["[sf]*3", "s[sf]*2 f"])
-def test_what_is_shared_has_its_weights_once_and_its_activations_each_time(pattern):
+def test_shared_sublayers_have_weights_once_and_activations_each_time(pattern):
     shape = Shape(pattern, 24, 16)
     stack = Stack(shape, V)
     weights = sum(each.nbytes for each in stack.parameters())

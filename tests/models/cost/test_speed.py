@@ -41,7 +41,7 @@ def test_a_damaged_cache_entry_is_measured_again():
     assert speed(TINY, 50, 4).flops > 0 and json.loads(note.read_text())["flops"] > 0
 
 
-def test_of_a_deep_model_one_sublayer_of_each_letter_is_measured(monkeypatch):
+def test_a_deep_model_is_measured_by_one_sublayer_of_each_letter(monkeypatch):
     monkeypatch.setattr("chainrule.models.cost.speed.LARGEST", {"cpu": 10_000, "cuda": 10_000})
     assert speed(Shape("(sf)*40", 16, 8), 50, 4).measured.startswith("training steps of one sublayer of each kind")
 

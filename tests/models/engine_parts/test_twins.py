@@ -103,7 +103,7 @@ def test_every_value_that_the_engine_has_gives_the_same_scores(part, option, val
 
 @pytest.mark.parametrize(("part", "option"), [(part, option) for part, twin in twins().items()
                                               for option in twin.training if option != "name"])
-def test_what_changes_training_alone_gives_the_same_scores(part, option):
+def test_options_that_only_change_training_give_the_same_scores(part, option):
     value = {"recurrent": "uniform", "spread": 0.3, "dropout": 0.4}[option]
     theirs, ours = both(shape_with(part, **{option: value}))
     for mine, peer in zip(scores(ours), scores(theirs), strict=True):
@@ -147,7 +147,7 @@ LACKING = [
 
 
 @pytest.mark.parametrize(("change", "said"), LACKING)
-def test_what_the_engine_does_not_have_is_reported_in_one_line(change, said):
+def test_parts_that_the_engine_lacks_are_reported_in_one_line(change, said):
     with pytest.raises(OptionError, match=re.escape(said)):
         EngineStack(Shape(**{"pattern": "sf", "width": 12, "context": 8, **change}), 11, np.random.default_rng(0))
 
