@@ -9,4 +9,4 @@ REPORT = {"parameters": 9, "tokens": 10, "steps": 1, "epochs": 0.5, "flops": 1e9
 def test_total_seconds_of_a_resumed_training_include_its_training_seconds():
     whole, resumed = ({"training": 12.0, "total": total} for total in (13.0, 7.7))
     assert dict(stepped({**REPORT, "seconds": whole}))["time"] == "12 s of training, 13 s in all"
-    assert dict(stepped({**REPORT, "seconds": resumed}))["time"] == "12 s of training, 7.7 s since it went on"
+    assert dict(stepped({**REPORT, "seconds": resumed}))["time"] == "12 s of training, 7.7 s since it was resumed"

@@ -129,7 +129,7 @@ def test_a_number_for_all_rows_in_its_state_is_refused(tmp_path):
         with pytest.raises(ChainruleError, match=said):
             stack.start(3, 4)
         found = problems()
-        assert "the state of running_mean has count = 0" in found["Its state holds tensors alone, with the row as "
+        assert "the state of running_mean has count = 0" in found["Its state holds only tensors, with the row as "
                                                                   "their first axis"]
         assert "Rows that have read different numbers of tokens can be joined, and each continues as if alone" in found
 
