@@ -66,7 +66,7 @@ def _rows(loaded: LoadedRun, file: str, tokens: bool, text: TextOptions) -> Iter
                 row["token_log_probs"] = list(zip(spellings, scored.log_probs.tolist(), strict=True))
             yield row
     if number == 0:
-        raise DataError(f"{named(file)}: there is no line to score; the file is empty.")
+        raise DataError(f"{named(file)}: there is no line to score; it is empty.")
 
 
 def _lines(file: str, text: TextOptions) -> Iterator[list[str]]:

@@ -41,7 +41,7 @@ def test_a_person_gets_a_table_notes_advice_and_what_to_do_next(shown):
         *sorted(["ngram order=2", "ngram order=3"], key=lambda name: shown.stdout.index(name)), "broken order=2",
         "broken order=3", "zlib", "bz2", "xz", "mixture of all"]
     assert "broken order=2 failed: broken.yaml, line 4: not YAML as recipes use it" in shown.stdout
-    assert shown.stderr.index("broken order=2: cannot be trained: ") < shown.stderr.index("begins.")  # at once
+    assert shown.stderr.index("broken order=2: cannot be trained: ") < shown.stderr.index("started.")  # at once
     assert "Advice: If quality matters most," in shown.stdout and "Note: " in shown.stdout
     assert lines[-1] == '  chainrule generate report/best --prompt "..."'
     assert "[1/2] ngram order=2: begins." in shown.stderr

@@ -49,7 +49,7 @@ def test_a_recipe_has_a_graph_too(inspect):
     (["neurn"], "no computation graph or run named 'neurn'. Did you mean 'neuron'?"),
     (["neuron", "product"], "--graph draws one graph, got 2 names"),
     (["neuron", "--out", "x.png"], "expected a name that ends in .svg, .dot or .mmd"),
-    (["neuron", "--text", "pydoc"], "--text = pydoc is only for the graph of a run; neuron is none"),
+    (["neuron", "--text", "pydoc"], "--text = pydoc is only for the graph of a run; neuron is not a run"),
     (["runs/nothing"], "no computation graph or run named 'runs/nothing'. Known: "),
     (["neuron", "--text-is", "a"], "--text-is = a does nothing with --graph"),
     (["neuron", "--gradients"], "--gradients = True does nothing with --graph"),

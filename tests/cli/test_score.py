@@ -88,7 +88,7 @@ def test_text_that_cannot_be_read_is_named(folder, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize(("args", "code", "message"), [
-    (["{}/run", "{}/empty.txt"], 1, "empty.txt: there is no line to score; the file is empty."),
+    (["{}/run", "{}/empty.txt"], 1, "empty.txt: there is no line to score; it is empty."),
     (["{}/run", "{}/none.txt"], 1, "none.txt: no such file or folder"),
     (["{}/run"], 2, "file"),
 ])

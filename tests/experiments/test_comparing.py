@@ -172,7 +172,7 @@ def test_tokens_that_lose_text_are_marked(corpus, tmp_path):
     found = rows(report)
     assert not found["ngram"]["comparable"] and found["ngram-bytes"]["comparable"]
     assert report["best"] == "ngram-bytes" and list(found) == ["ngram-bytes", "ngram"] and report["pairs"] == []
-    assert any("ngram: the tokens lose text" in note for note in report["notes"])
+    assert any("ngram: the tokenizer loses text" in note for note in report["notes"])
 
 
 def test_models_with_tokens_of_their_own_are_compared_on_the_text(corpus, tmp_path):

@@ -14,7 +14,7 @@ def test_documents_and_long_lines_are_found(tmp_path):
     assert found == {"documents": 1, "lines": 1, "bytes": 19 + len(LINE) + 1,
                      "examples": [LINE.decode()[:80]]}
     said = sentence(found, 2 * found["bytes"])
-    assert "1 document and 1 long line (50.0% of its bytes) stand word for word" in said
+    assert "1 document and 1 long line (50.0% of its bytes) are also in the training text" in said
 
 
 def test_no_duplicates_give_no_note(tmp_path):
