@@ -44,7 +44,7 @@ def test_a_person_gets_a_table_notes_advice_and_what_to_do_next(shown):
     assert shown.stderr.index("broken order=2: cannot be trained: ") < shown.stderr.index("started.")  # at once
     assert "Advice: If quality matters most," in shown.stdout and "Note: " in shown.stdout
     assert lines[-1] == '  chainrule generate report/best --prompt "..."'
-    assert "[1/2] ngram order=2: begins." in shown.stderr
+    assert "[1/2] ngram order=2: started." in shown.stderr
 
 
 def test_json_is_one_object(shown, folder):
