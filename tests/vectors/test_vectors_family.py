@@ -153,7 +153,7 @@ def test_options_that_a_method_lacks_are_refused(kinds, tmp_path):
     ("fasttext", "model.method.bucket=99999999999", "expected at least 1 and at most 2,147,483,647"),
     ("cbow", "model.method.ns_exponent=100", "ns_exponent = 100.0, expected -10 to 10"),
     ("skipgram", "training.sample=1e-30", "sample = 1e-30, expected more, or 0.*none of the 18,000 words is left"),
-    ("ppmi", "model.method.shift=1e9", "shift = 1000000000.0, expected less, or more text. No pair of words meets"),
+    ("ppmi", "model.method.shift=1e9", "shift = 1000000000.0, expected less, or more text. No pair of words co-occurs"),
 ])
 def test_options_that_would_leave_nothing_to_learn_are_refused(recipe, change, words, kinds, tmp_path):
     with pytest.raises(OptionError, match=words):
