@@ -1,13 +1,13 @@
-// Which differences are more than chance: each row against each column.
+// Which differences are significant: each row against each column.
 import { digits, signed } from "../../format.js";
 import { html } from "../../html.js";
 import { Section } from "../../pieces.js";
 import { Dot } from "../../plots/legend.js";
 
-const CAPTION = `Row minus column, in bits per byte: below zero the row is better. In color where the difference is more
-  than chance; gray where this text cannot tell the two apart.`;
+const CAPTION = `Row minus column, in bits per byte: below zero the row is better. In color where the difference is
+  significant; gray where it is not.`;
 const LONG = 16; // letters of a name that still stands upright over its column
-const WORDS = { even: "not told apart from", better: "better than", worse: "worse than" };
+const WORDS = { even: "not significantly different from", better: "better than", worse: "worse than" };
 
 export function Differences({ report, looks }) {
   const known = bothWays(report.pairs ?? []);
