@@ -3,6 +3,7 @@
 import plugins
 import pytest
 import torch
+from plugins import LOOKING_AHEAD, ONE_COUNT, RUNNING_MEAN
 
 from chainrule.contracts import contract
 from chainrule.errors import ChainruleError
@@ -15,65 +16,11 @@ from chainrule.recipe.registry import build, names, summary
 
 torch.set_num_threads(1)
 SHAPE = Shape(pattern="(rsf)*2", width=16, context=8, parts={"r": {"name": "running_mean", "bias": False}})
-SOURCE = '''
-"""A running mean: the whole past, all of it alike."""
-
-from dataclasses import dataclass
-
-import torch
-from torch import Tensor, nn
-
-from chainrule.parts.linear import Linear
-from chainrule.parts.place import Place
-from chainrule.parts.reading import Reading
-from chainrule.recipe.registry import part
-from chainrule.watching import note
-
-
-@dataclass(frozen=True)
-class Sum:
-    total: Tensor  # (B, D)
-    count: Tensor  # (B,)
-
-
-@part
-class RunningMean(nn.Module):
-    """The whole past, all of it alike.
-
-    y_t = W (x_1 + … + x_t) / t; a reader of both sides takes the mean of the row.
-    """
-
-    def __init__(self, place: Place, *, bias: bool = True):
-        super().__init__()
-        self.outward = Linear(place.width, place.width, bias=bias, depth=place.depth)
-
-    def start(self, batch: int, room: int, like: Tensor) -> Sum:
-        none = torch.zeros(batch, dtype=torch.long, device=like.device)
-        return Sum(like.new_zeros(batch, self.outward.in_features), none)
-
-    def forward(self, x: Tensor, state: Sum | None, reading: Reading) -> tuple[Tensor, Sum]:
-        before = self.start(len(x), 0, x) if state is None else state
-        count_BT = before.count[:, None] + torch.arange(1, 1 + x.shape[1], device=x.device)
-        total_BTD = before.total[:, None] + x.cumsum(1)
-        if not reading.causal:
-            real = reading.real(x.shape[1])
-            real = torch.ones_like(x[..., 0], dtype=torch.bool) if real is None else real
-            total_BTD = (x * real[..., None]).sum(1, keepdim=True).expand_as(x)
-            count_BT = real.sum(1, keepdim=True).clamp(min=1)
-        mean = (total_BTD / count_BT[..., None]).to(x.dtype)
-        note("mean", mean)
-        return self.outward(mean), Sum(total_BTD[:, -1].to(x.dtype), before.count + x.shape[1])
-'''
-ONE_COUNT = (SOURCE.replace("    count: Tensor  # (B,)\n", "    count: int\n")
-             .replace("self.outward.in_features), none)", "self.outward.in_features), 0)")
-             .replace("before.count[:, None] + torch.arange(1, 1 + x.shape[1], device=x.device)",
-                      "before.count + torch.arange(1, 1 + x.shape[1], device=x.device)[None]"))
-LOOKING_AHEAD = SOURCE.replace("x.cumsum(1)", "x.flip(1).cumsum(1).flip(1)")
 
 
 @pytest.fixture
 def _added(tmp_path):
-    with plugins.part(tmp_path, "mixers", "running_mean", SOURCE):
+    with plugins.part(tmp_path, "mixers", "running_mean", RUNNING_MEAN):
         yield
 
 
@@ -92,7 +39,7 @@ def test_it_is_found_by_its_file():
 
 
 def test_without_the_folder_it_is_unknown(tmp_path):
-    with plugins.part(tmp_path, "mixers", "running_mean", SOURCE):
+    with plugins.part(tmp_path, "mixers", "running_mean", RUNNING_MEAN):
         Stack(SHAPE, 11)
     with pytest.raises(ChainruleError, match="no mixer named 'running_mean'"):
         Stack(SHAPE, 11)
