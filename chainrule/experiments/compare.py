@@ -24,6 +24,7 @@ from chainrule.experiments.terms import (
     shared_changes,
     sized,
 )
+from chainrule.recipe.plugins import folders
 from chainrule.recipe.recipe import make_recipe
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.training.plan import Budget
@@ -161,5 +162,10 @@ def _command(words: Sequence[str], data: Any, out: Path, budget: str, terms: Ter
     parts = ["chainrule", "compare", *words, *options("--data", data), *options("--valid", terms.valid), "--budget",
              budget, *options("--tokenizer", tokenizer), *options("--params", terms.params),
              *(options("--seeds", terms.seeds) if terms.seeds > 1 else []), *options("--grid", terms.grid),
-             *options("--change", terms.changes), "--out", str(out)]
+             *options("--change", terms.changes), *options("--plugins", map(_near, folders())), "--out", str(out)]
     return shlex.join(parts)
+
+
+def _near(folder: Path) -> Path:
+    """As one would type it here: a folder below this one without the way to it."""
+    return folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
