@@ -1,6 +1,31 @@
-"""Every test run has a cache folder of its own, so nothing depends on what earlier runs left behind."""
+"""A cache folder for every test run, so nothing depends on what earlier runs left behind; texts of several rooms."""
 
+import csv
 import os
 import tempfile
 
+import pytest
+from small_text import labeled_texts, lines_of_two_kinds
+
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="chainrule-cache-")
+
+
+@pytest.fixture(scope="session")
+def kinds(tmp_path_factory):
+    """Sentences in which beasts eat and sleep, and tools cut and break, but for one in ten."""
+    path = tmp_path_factory.mktemp("kinds") / "kinds.txt"
+    path.write_text("".join(f"{line}\n" for line in lines_of_two_kinds()))
+    return path
+
+
+@pytest.fixture(scope="session")
+def kinds_folder(tmp_path_factory):
+    """Labeled texts: train and test as .txt with prefixes, .csv and .tsv with a header."""
+    folder = tmp_path_factory.mktemp("labeled")
+    for name, count, seed in (("train", 400, 0), ("test", 100, 1)):
+        rows = list(labeled_texts(count, seed))
+        (folder / f"{name}.txt").write_text("".join(f"__label__{label} {text}\n" for label, text in rows))
+        (folder / f"{name}.tsv").write_text("label\ttext\n" + "".join(f"{label}\t{text}\n" for label, text in rows))
+        with (folder / f"{name}.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([("label", "text"), *rows])
+    return folder

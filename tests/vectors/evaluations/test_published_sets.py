@@ -8,7 +8,7 @@ import pytest
 from chainrule.vectors.evaluating import evaluate
 from chainrule.vectors.store import Vectors
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
+DATA = Path(__file__).parents[4] / "shared" / "data"
 pytestmark = [pytest.mark.slow,
               pytest.mark.skipif(not DATA.is_dir(), reason="the data sets are not there: no folder ../shared/data")]
 PAIRS = {"EN-MC-30.txt": 30, "EN-MEN-TR-3k.txt": 3000, "EN-MTurk-287.txt": 287, "EN-MTurk-771.txt": 771,

@@ -16,7 +16,7 @@ from chainrule.cli.terminal import console
 from chainrule.cli.terminal.console import emit, progress, say, table
 from chainrule.storage.json_text import json_text, json_value
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NESTED = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
                       lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=10)
 

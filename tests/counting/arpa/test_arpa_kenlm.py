@@ -18,7 +18,7 @@ from chainrule.recipe.registry import build
 from chainrule.verbs.export import export
 from chainrule.verbs.train import train
 
-PTB = Path(__file__).parents[3] / "shared" / "data" / "ptb"
+PTB = Path(__file__).parents[4] / "shared" / "data" / "ptb"
 UNKNOWN, START, END, SIZE, ORDER = 0, 1, 2, 307, 4
 ZERO = -50  # log10 of what is as good as impossible: −99 in the file, −∞ here
 WORDS = ["<unk>", "<s>", "</s>", *(f"{'é' * (i % 3)}wörd\u00a0{i}" for i in range(3, SIZE))]

@@ -7,6 +7,7 @@ from chainrule.parts.heads._head import IGNORED
 from chainrule.parts.place import Place
 from chainrule.recipe.registry import build
 
+torch.set_num_threads(1)
 HEADS = [{"name": "tied", "bias": True}, {"name": "untied", "bias": False}, {"name": "adaptive", "cutoffs": (3, 6)}]
 
 

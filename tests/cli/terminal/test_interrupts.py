@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
 BEGIN = """
 import os, queue, signal, sys, threading, time

@@ -13,7 +13,7 @@ from chainrule.counting.scratch import Scratch
 from chainrule.counting.suffixes import spelled
 from chainrule.recipe.registry import build
 
-FOLDER = Path(__file__).parents[3] / "shared" / "reference" / "kenlm"
+FOLDER = Path(__file__).parents[4] / "shared" / "reference" / "kenlm"
 UNKNOWN, START, END = 0, 1, 2
 pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="KenLM's reference files are not beside this checkout")
 

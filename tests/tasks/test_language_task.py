@@ -10,6 +10,8 @@ from small import LSTM, SHAPES, TRANSFORMER, VOCABULARY, ids, learner, planned, 
 from chainrule.tasks._text import Text
 from chainrule.training.callbacks import Callbacks
 
+torch.set_num_threads(1)
+
 
 def made(shape, said=None, *, train=None, valid=None, **changes):
     """A learner, whose data and task are looked at."""

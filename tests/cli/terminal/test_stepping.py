@@ -15,7 +15,7 @@ from chainrule.cli.terminal import console
 from chainrule.cli.terminal.stepping import log, shown_steps
 from chainrule.verbs.train import train
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
