@@ -1,4 +1,4 @@
-"""A cache folder for every test run, so nothing depends on what earlier runs left behind; texts of several rooms."""
+"""A cache folder for every test run, so nothing depends on earlier ones; one thread; texts of several rooms."""
 
 import csv
 import os
@@ -7,7 +7,17 @@ import tempfile
 import pytest
 from small_text import labeled_texts, lines_of_two_kinds
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of two tests at once would wait for each other, spinning
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="chainrule-cache-")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Each process gets tests that lie together and takes of others' when it has none left: what a module's tests
+    share is then made once, where pytest-xdist's own order would make it in every process."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log) if config.getvalue("dist") == "load" else None
 
 
 @pytest.fixture(scope="session")

@@ -143,15 +143,22 @@ def test_the_same_seeds_give_the_same_report_apart_from_times(compared, corpus, 
     assert timeless(again) == timeless(report)
 
 
-def test_another_comparison_in_the_same_place_is_refused_unless_forced(compared, corpus):
+def test_another_comparison_in_the_same_place_is_refused(compared, corpus):
     words, out, _ = compared
     with pytest.raises(UsageError, match=r"(?s)holds another comparison:.*budget.tokens: 3000.0 → None.*--force"):
         compare(words, corpus, out, budget="9s", terms=Terms(seeds=2))
     with pytest.raises(UsageError, match=r"another comparison:\nrecipes: .* → ngram\nGive the same command"):
         compare(["ngram"], corpus, out, budget="3ktok", terms=Terms(seeds=2))
-    report = compare(["ngram"], corpus, out, budget="3ktok", terms=Terms(seeds=2), force=True)
-    assert list(rows(report)) == ["ngram"]
-    compare(words, corpus, out, budget="3ktok", terms=Terms(seeds=2), force=True)  # as it was, for the other tests
+
+
+def test_another_comparison_in_the_same_place_is_made_if_forced(corpus, tmp_path):
+    order = ["ngram-bytes", "model.order=2"]
+    compare(order, corpus, tmp_path / "report")
+    with pytest.raises(UsageError, match="holds another comparison:"):
+        compare(["ngram-bytes"], corpus, tmp_path / "report")
+    report = compare(["ngram-bytes"], corpus, tmp_path / "report", force=True)
+    assert list(rows(report)) == ["ngram-bytes"]
+    assert os.readlink(tmp_path / "report" / "best") == rows(report)["ngram-bytes"]["run"]
 
 
 def test_a_folder_of_something_else_is_left_alone(corpus, tmp_path):

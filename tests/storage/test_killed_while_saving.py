@@ -34,10 +34,13 @@ def kill_many_times(parent, times, number):
     target, chance, left, last = parent / "run", random.Random(0), 0, 0
     for _ in range(times):
         process = start(target, 1)
-        assert process.stdout.readline() == "saved\n", process.stderr.read()
-        time.sleep(chance.uniform(0, 0.03))
-        process.send_signal(number)
-        process.communicate(timeout=30)
+        try:
+            assert process.stdout.readline() == "saved\n", process.stderr.read()
+            time.sleep(chance.uniform(0, 0.03))
+            process.send_signal(number)
+            process.communicate(timeout=30)
+        finally:
+            process.kill()
         assert process.returncode in (-number, 130 if number == signal.SIGINT else 128 + number)
         left += len(list(parent.glob(".*")))
         assert version_of(target) > last

@@ -1,21 +1,30 @@
 """Two real processes train one model: the weights of one process, decisions that both make, files that one writes."""
 
+import gc
+import io
 import json
+import multiprocessing
 import os
 import random
+import runpy
 import signal
 import socket
 import subprocess
 import sys
+import traceback
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from chainrule.storage import verify_run
 from chainrule.storage.tensors import open_tensors
 from chainrule.training.group import Group
 
 ROOT = Path(__file__).parents[2]
+FORK = multiprocessing.get_context("fork")
+LOADED = ["torch._dynamo", "torch.distributed.nn", "chainrule.cli.train", "chainrule.families.neural"]  # by all of them
 DRIVER = '''
 """`chainrule`, in a process that may run out of memory or be stopped; writes down what it did."""
 
@@ -85,6 +94,8 @@ def folder(tmp_path_factory):
     (made / "text.txt").write_text("".join(" ".join(chance.choices(words, k=8)) + "\n" for _ in range(80)))
     (made / "driver.py").write_text(DRIVER)
     (made / "runs").mkdir()
+    for module in LOADED:
+        import_module(module)
     return made
 
 
@@ -98,13 +109,46 @@ def environment(folder, **more):
             "TOLD": str(folder / "told"), **more}
 
 
+class Forked:
+    """A process of its own that runs the driver, and has torch loaded already."""
+
+    def __init__(self, folder, args, **more):
+        self.told = [folder / f"{name}{more.get('RANK', '')}" for name in ("output", "errors")]
+        self.process = FORK.Process(target=self.run, args=(args, environment(folder, **more)))
+        self.process.start()
+
+    def run(self, args, environment):
+        gc.callbacks.clear()  # a signal that comes while one of another test's library runs would be lost
+        os.environ.clear()
+        os.environ.update(environment)
+        for number, path in enumerate(self.told, start=1):
+            os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+        sys.stdout, sys.stderr = (io.TextIOWrapper(os.fdopen(number, "wb"), line_buffering=True) for number in (1, 2))
+        sys.argv, code = args, 1
+        try:
+            runpy.run_path(args[0], run_name="__main__")
+        except SystemExit as end:
+            code = end.code
+        except BaseException:
+            traceback.print_exc()
+        sys.stdout.flush()
+        os._exit(code)
+
+    def ended(self):
+        """Exit code, standard output and standard error."""
+        self.process.join(120)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+        return self.process.exitcode, *(path.read_text() for path in self.told)
+
+
 def alone(folder, recipe, *more):
     """The run of one process, made once."""
     out = f"{recipe}-alone{''.join(more)}"
     if not (folder / "runs" / out).exists():
-        done = subprocess.run([sys.executable, *command(folder, recipe, out, *more)], env=environment(folder),
-                              capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, done.stderr
+        code, _, errors = Forked(folder, command(folder, recipe, out, *more)).ended()
+        assert code == 0, errors
     return folder / "runs" / out
 
 
@@ -114,15 +158,10 @@ def together(folder, args, codes=(0, 0), **more):
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     shared = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, **more}
-    both = [subprocess.Popen([sys.executable, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                             env=environment(folder, RANK=str(rank), LOCAL_RANK=str(rank), **shared))
-            for rank in range(2)]
-    try:
-        said = [process.communicate(timeout=120) for process in both]
-    finally:
-        for process in both:
-            process.kill()
-    assert tuple(process.returncode for process in both) == codes, "\n".join(errors for _, errors in said)
+    both = [Forked(folder, args, RANK=str(rank), LOCAL_RANK=str(rank), **shared) for rank in range(2)]
+    ends = [process.ended() for process in both]
+    assert tuple(code for code, _, _ in ends) == codes, "\n".join(errors for _, _, errors in ends)
+    said = [(output, errors) for _, output, errors in ends]
     did = [json.loads(Path(f"{folder / 'told'}{rank}").read_text()) for rank in range(2)]
     return said, did
 
@@ -154,13 +193,11 @@ def test_two_processes_end_with_the_weights_of_one(both, folder):
         key: one[key] for key in ("steps", "tokens", "flops", "data")}
 
 
-def test_only_one_process_writes(both, folder):
+def test_only_one_process_writes(both):
     _, path, _, did = both
     assert did[1]["written"] == [] and len(did[0]["written"]) > 5
     assert path.is_dir() and not path.with_name(f".{path.name}.training").exists()
-    checked = subprocess.run([sys.executable, "-m", "chainrule", "verify", str(path)], env=environment(folder),
-                             capture_output=True, text=True, timeout=60)
-    assert checked.returncode == 0, checked.stderr
+    assert verify_run(path)[1] == []
 
 
 def test_only_the_first_process_prints(both):
