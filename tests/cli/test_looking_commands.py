@@ -1,27 +1,36 @@
 """doctor, parts, recipes and verify: what a person and a script get from each."""
 
+import io
 import json
 import os
-import subprocess
 import sys
-from pathlib import Path
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 
 import pytest
 
 from chainrule import __version__
+from chainrule.cli.app import main
 from chainrule.recipe.recipe import load_recipe, shipped
 from chainrule.recipe.registry import kinds, names
 from chainrule.recipe.strict_yaml import load_yaml
 from chainrule.storage import write_run
 
-ROOT = Path(__file__).parents[2]
+
+@dataclass(frozen=True)
+class Done:
+    """What a command printed and what it said."""
+
+    stdout: str
+    stderr: str
 
 
 def chainrule(*args, code=0):
-    done = subprocess.run([sys.executable, "-m", "chainrule", *map(str, args)], cwd=ROOT, text=True,
-                          capture_output=True, timeout=120)
-    assert done.returncode == code, done.stderr
-    return done
+    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as errors, \
+            pytest.raises(SystemExit) as end:
+        main([str(arg) for arg in args])
+    assert end.value.code == code, errors.getvalue()
+    return Done(out.getvalue(), errors.getvalue())
 
 
 def data(*args, code=0):
