@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from chainrule.cli.app import main
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -106,7 +108,10 @@ def test_when_all_fail_the_exit_code_is_one(folder, tmp_path):
     (["ngram", "--data", "text.txt", "--out", "text.txt"], 1, "text.txt: a file is there"),
     (["ngram", "--data", "text.txt", "--out", "report", "--budget", "9m"], 2, "report: holds another comparison:"),
 ])
-def test_a_mistake_is_one_sentence(args, code, words, shown, folder):
-    done = ran(*args, folder=folder)
-    assert (done.returncode, done.stdout) == (code, "") and words in done.stderr, done.stderr
+def test_a_mistake_is_one_sentence(args, code, words, shown, folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    with pytest.raises(SystemExit) as end:
+        main(["compare", *args])
+    printed, said = capsys.readouterr()
+    assert (end.value.code, printed) == (code, "") and words in said, said
     assert not (folder / "x").exists()
