@@ -15,7 +15,7 @@ ONCE = ["--rounds", "1", "--threads", "1", "--sizes"]
 
 def rows(name, *words, out):
     done = subprocess.run([sys.executable, FOLDER / name, *words, "--out", out], capture_output=True, text=True,
-                          timeout=100)
+                          timeout=600)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in out.read_text().splitlines()]
 

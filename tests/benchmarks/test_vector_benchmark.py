@@ -17,7 +17,7 @@ def test_word_vectors_are_compared_with_a_peer(model, peer, tmp_path):
         pytest.skip(f"the peer {peer} is not installed")
     done = subprocess.run([sys.executable, FOLDER / "vectors.py", "--data", "pydoc", "--words", "20000", "--epochs",
                            "1", "--seeds", "1", "--threads", "1", "--models", model, "--out", tmp_path / "out.jsonl"],
-                          capture_output=True, text=True, timeout=300)
+                          capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     ours, theirs = (json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines())
     assert ours["words"] == theirs["words"] > 10_000

@@ -16,7 +16,7 @@ HEAVY = ("torch", "numba", "pydantic", "tokenizers", "numpy", "rich", "duckdb")
 
 def chainrule(*args, **options):
     env = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("env", {})}
-    return subprocess.run([sys.executable, "-m", "chainrule", *map(str, args)], text=True, timeout=120,
+    return subprocess.run([sys.executable, "-m", "chainrule", *map(str, args)], text=True, timeout=600,
                           stdin=subprocess.DEVNULL, env=env, **{"capture_output": True, **options})
 
 
@@ -45,7 +45,7 @@ for args in [["--help"], *([verb, "--help"] for verb in verbs())]:
     heavy = [name for name in {HEAVY} if name in sys.modules and not (name == "pydantic" and len(args) == 2)]
     assert not heavy, (args, heavy)
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
 
 

@@ -70,7 +70,7 @@ def chainrule(place, capfd):
 def in_a_process(*args, before=(), **options):
     """The command line in a process of its own; `before` is a command that runs it."""
     env = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("env", {})}
-    done = subprocess.run([*before, sys.executable, "-m", "chainrule", *map(str, args)], text=True, timeout=120,
+    done = subprocess.run([*before, sys.executable, "-m", "chainrule", *map(str, args)], text=True, timeout=600,
                           env=env, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
     return SimpleNamespace(code=done.returncode, out=done.stdout, err=done.stderr)
 

@@ -108,7 +108,7 @@ def test_one_flipped_bit_is_refused_in_a_process_of_its_own_too(place):
     content[-1] ^= 1
     path.write_bytes(content)
     done = subprocess.run([sys.executable, "-m", "chainrule", "generate", "words"], capture_output=True, text=True,
-                          env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60)
+                          env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=600)
     refused(SimpleNamespace(code=done.returncode, out=done.stdout, err=done.stderr), 1, "words/model.safetensors: SHA")
 
 

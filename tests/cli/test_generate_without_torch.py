@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
 
 def generate(folder, run, code=0):
     done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH, "generate", run, "--prompt", "the ", "--max-tokens",
-                           "30", "--num", "2", "--json"], cwd=folder, text=True, capture_output=True, timeout=100,
+                           "30", "--num", "2", "--json"], cwd=folder, text=True, capture_output=True, timeout=600,
                           env={"PYTHONPATH": str(Path(__file__).parents[2]), "PATH": "", "CUDA_VISIBLE_DEVICES": ""})
     assert done.returncode == code, done.stderr
     return done

@@ -27,7 +27,7 @@ def folder(tmp_path_factory):
 
 def inspect(folder, *words, code=0):
     done = subprocess.run([sys.executable, "-m", "chainrule", "inspect", *words], cwd=folder, text=True,
-                          capture_output=True, timeout=100)
+                          capture_output=True, timeout=600)
     assert done.returncode == code, done.stderr
     return done
 
@@ -45,7 +45,7 @@ def test_recipes_are_compared_in_one_picture(folder):
 
 def test_a_run_is_read_by_layer(folder):
     train = [sys.executable, "-m", "chainrule", "train", "rnn.yaml", "--data", "text.txt", "--out", "run"]
-    subprocess.run(train, cwd=folder, check=True, capture_output=True, timeout=100)
+    subprocess.run(train, cwd=folder, check=True, capture_output=True, timeout=600)
     words = ["run", "--gradients", "--text", "text.txt", "--distance", "20", "--out", "run.html"]
     assert "0 elman" in inspect(folder, *words).stdout
     page = (folder / "run.html").read_text()

@@ -22,7 +22,7 @@ def folder(tmp_path_factory):
 
 def inspect(folder, *words, code=0):
     done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH, "inspect", *words, "--gradients", "--data",
-                           "text.txt"], cwd=folder, text=True, capture_output=True, timeout=100,
+                           "text.txt"], cwd=folder, text=True, capture_output=True, timeout=600,
                           env={"PYTHONPATH": str(Path(__file__).parents[2]), "PATH": ""})
     assert done.returncode == code, done.stderr
     return done

@@ -74,7 +74,7 @@ def test_the_terminal_shows_tokens_with_order_and_path_and_what_was_likeliest(in
 def test_json_from_a_pipe_is_one_object_and_torch_stays_away(folder):
     words = ["inspect", "words", "--text", "-", "--tokens", "5", "--top", "2", "--json"]
     done = subprocess.run([sys.executable, "-c", COUNT, *words], cwd=folder, text=True, input=TEXT, check=True,
-                          capture_output=True, timeout=100)
+                          capture_output=True, timeout=600)
     found = json.loads(done.stdout)
     assert found["text"] == "standard input" and len(found["tokens"]) == 5 and len(found["tokens"][0]["top"]) == 2
     assert "tokens of the text were read" in done.stderr and done.stderr.endswith("[]\n")

@@ -94,7 +94,7 @@ def stop(process, step, number, delay):
         raise AssertionError(f"never came to {step}: {process.stderr.read()}")
     time.sleep(delay)
     process.send_signal(number)
-    return process.communicate(timeout=60)[1]
+    return process.communicate(timeout=600)[1]
 
 
 def stopped(place, numbers, times, *options):
@@ -119,7 +119,7 @@ def stopped(place, numbers, times, *options):
 def succeeds_next(place, *options):
     """Whatever was left before, the next training makes a whole run and sweeps the rest."""
     process = place.train("--force", "model.order=1", *options)
-    said = process.communicate(timeout=120)[1]
+    said = process.communicate(timeout=600)[1]
     assert process.returncode == 0, said
     assert place.order() == 1
     assert place.leftovers() == []
@@ -154,7 +154,7 @@ def test_a_first_training_that_is_killed_leaves_no_run(tmp_path, step):
 def test_of_several_trainings_into_one_folder_one_wins_and_the_others_say_so(tmp_path):
     place = Place(tmp_path)
     processes = [place.train("model.order=2") for _ in range(3)]
-    said = [process.communicate(timeout=120)[1] for process in processes]
+    said = [process.communicate(timeout=600)[1] for process in processes]
     codes = [process.returncode for process in processes]
     assert sorted(codes) == [0, 1, 1], said
     for text in [text for text, code in zip(said, codes, strict=True) if code]:

@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
 
 def ran(folder, *args, **environment):
     done = subprocess.run([sys.executable, "-m", "chainrule", *map(str, args)], cwd=folder, text=True,
-                          capture_output=True, timeout=120, env={**os.environ, "PYTHONPATH": str(ROOT), **environment})
+                          capture_output=True, timeout=600, env={**os.environ, "PYTHONPATH": str(ROOT), **environment})
     assert "Traceback" not in done.stderr, done.stderr
     return done
 

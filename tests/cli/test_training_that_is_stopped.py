@@ -46,7 +46,7 @@ def stopped(text, folder, number, times):
         process = subprocess.Popen(args, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         time.sleep(chance.uniform(0.05, 0.5))
         process.send_signal(number)
-        errors = process.communicate(timeout=60)[1]
+        errors = process.communicate(timeout=600)[1]
         stops += process.returncode != 0
         assert "Traceback" not in errors or number == signal.SIGINT  # Python itself may still have been starting
         assert not out.exists() or load(out).tokenizer.vocabulary_size == 503
@@ -57,7 +57,7 @@ def test_kill_9_leaves_a_whole_run_or_none(text, tmp_path):
     (tmp_path / "out").mkdir()
     assert stopped(text, tmp_path / "out", signal.SIGKILL, 6) > 0
     args, env = train(text, tmp_path / "out" / "run", tmp_path / "cache", "--force")
-    subprocess.run(args, env=env, check=True, capture_output=True, timeout=60)
+    subprocess.run(args, env=env, check=True, capture_output=True, timeout=600)
     assert sorted(path.name for path in (tmp_path / "out").iterdir() if "cache" not in path.name) == ["run"]
     assert load(tmp_path / "out" / "run").model.vocabulary_size == 503
 
@@ -76,7 +76,7 @@ def test_an_interruption_leaves_nothing_half_written(text, tmp_path):
 @pytest.fixture
 def trained(text, tmp_path):
     args, env = train(text, tmp_path / "run", tmp_path / "cache")
-    done = subprocess.run(args, env=env, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(args, env=env, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return tmp_path / "run"
 
@@ -93,7 +93,7 @@ def test_one_flipped_bit_in_any_file_of_a_trained_run_is_refused_by_every_comman
                 load(trained)
         if name == "model.safetensors":
             done = subprocess.run(command("evaluate", trained, "--data", text), capture_output=True, text=True,
-                                  env=environment(trained.parent / "cache"), timeout=60)
+                                  env=environment(trained.parent / "cache"), timeout=600)
             assert (done.returncode, done.stdout) == (1, "")
             assert done.stderr.startswith(f"chainrule: {trained}/{name}: SHA-256 differs from MANIFEST.json")
         (trained / name).write_bytes(content)
@@ -111,7 +111,7 @@ def test_a_full_disk_is_one_line(text, tmp_path, size, place, words):
         pytest.skip("this system lets nobody mount a small disk")
     script = f'mount -t tmpfs -o size={size} none "$0" && "$@"; code=$?; ls -A "$0" >&2; exit $code'
     done = subprocess.run([*unshare, "sh", "-c", script, disk, *args], env=env, capture_output=True, text=True,
-                          timeout=60)
+                          timeout=600)
     lines = [line for line in done.stderr.splitlines() if "too little text" not in line and line != "chainrule"]
     assert done.returncode == 1 and len(lines) == 1 and words in lines[0], done.stderr
     assert not (tmp_path / "out" / "run").exists()

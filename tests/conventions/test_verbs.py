@@ -26,7 +26,7 @@ def commands():
 @pytest.mark.parametrize("command", list(commands()), ids=" ".join)
 def test_help_has_a_sentence_an_example_and_json(command):
     done = subprocess.run([sys.executable, "-m", "chainrule", *command, "--help"], cwd=ROOT, text=True,
-                          capture_output=True, timeout=60)
+                          capture_output=True, timeout=600)
     assert done.returncode == 0 and not done.stderr
     spelled = " ".join(command)
     assert re.search(rf"^ {{4,}}chainrule {spelled}( |$)", done.stdout, re.MULTILINE), "no example on a line of its own"

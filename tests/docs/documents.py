@@ -82,7 +82,7 @@ def ran(command: str, folder: Path) -> tuple[int, list[str]]:
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1", "COLUMNS": "80",
                    "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(command, shell=True, cwd=folder, env=environment, stdout=subprocess.PIPE, encoding="utf-8",
-                          stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=300)
+                          stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=600)
     return done.returncode, [line.rstrip() for line in done.stdout.splitlines()]
 
 

@@ -47,7 +47,7 @@ def trial(out):
 
 def finished(out, corpus, *words, **more):
     process = begun(out, corpus, *words, **more)
-    output, errors = process.communicate(timeout=300)
+    output, errors = process.communicate(timeout=600)
     assert process.returncode == 0, errors
     return json.loads(output), errors
 
@@ -60,7 +60,7 @@ def test_after_a_signal_the_same_command_continues(number, corpus, neural, tmp_p
     wait_for(out / "runs" / ".small.training" / "metrics.jsonl", process)
     counted = (out / "runs" / "ngram" / "model.safetensors").stat().st_mtime_ns
     process.send_signal(number)
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=600)
     assert process.returncode == (130 if number == signal.SIGINT else -9), errors
     assert number == signal.SIGKILL or "stopped; the same command continues from here." in errors
     assert number == signal.SIGKILL or not trial(out)  # Ctrl-C waits for the training to save itself
@@ -82,7 +82,7 @@ def test_a_training_that_is_killed_is_one_row(corpus, neural, tmp_path):
     wait_for(out / "runs" / ".small.training" / "metrics.jsonl", process)
     for pid in trial(out):
         os.kill(pid, signal.SIGKILL)
-    output, errors = process.communicate(timeout=120)
+    output, errors = process.communicate(timeout=600)
     assert process.returncode == 0, errors
     rows = {row["name"]: row for row in json.loads(output)["rows"]}
     assert rows["small"]["status"] == "failed" and "killed (signal 9), usually because" in rows["small"]["why"]
@@ -106,7 +106,7 @@ def test_running_out_of_memory_is_one_row(corpus, neural, tmp_path):
                  marks=pytest.mark.slow)])
 def test_a_budget_too_small_to_train_anything_says_so(budget, words, corpus, neural, tmp_path):
     process = begun(tmp_path / "report", corpus, neural, budget=budget)
-    output, errors = process.communicate(timeout=120)
+    output, errors = process.communicate(timeout=600)
     assert process.returncode == 1 and "all recipes failed" in errors
     assert json.loads(output)["rows"][0]["why"].startswith(words)
 

@@ -129,6 +129,6 @@ for strategy in names("generation/strategies"):
     print(generate(History(6), words, "the cat", strategy=strategy, filters=names("generation/filters"))[0].reason)
 """
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}"}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.split()) == 3

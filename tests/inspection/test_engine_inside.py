@@ -23,7 +23,7 @@ def looked(run, folder):
     """What `chainrule inspect --json` says of a line, in a process without torch if the run is the engine's."""
     start = ["-c", WITHOUT_TORCH] if run == "run" else ["-m", "chainrule"]
     found = subprocess.run([sys.executable, *start, "inspect", run, "--text-is", "the cat sat", "--json"], cwd=folder,
-                           capture_output=True, text=True, check=True, timeout=120)
+                           capture_output=True, text=True, check=True, timeout=600)
     return json.loads(found.stdout)["models"][0]
 
 
@@ -34,7 +34,7 @@ def test_inspecting_the_engine_gives_the_same_as_torch(position, tmp_path):
     (tmp_path / "text.txt").write_text(TEXT)
     chainrule.train(tmp_path / "recipe.yaml", tmp_path / "text.txt", tmp_path / "run")
     subprocess.run([sys.executable, "-m", "chainrule", "export", "run", "--to", "neural", "torch"], cwd=tmp_path,
-                   check=True, capture_output=True, timeout=120)
+                   check=True, capture_output=True, timeout=600)
     ours, theirs = looked("run", tmp_path), looked("torch", tmp_path)
     for key in ("heads", "name"):
         assert len(ours["attention"]["layers"]) == 1

@@ -171,7 +171,7 @@ def test_the_page_fits_a_phone_and_prints(look, folder, name):
 
 def test_the_command_writes_the_page(look, folder):
     command = [sys.executable, "-m", "chainrule", "inspect", "o4", "--text", "read.txt", "--out", "new/page.html"]
-    done = subprocess.run(command, cwd=folder, text=True, capture_output=True, timeout=100, check=True)
+    done = subprocess.run(command, cwd=folder, text=True, capture_output=True, timeout=600, check=True)
     assert done.stderr.endswith("chainrule: wrote new/page.html.\n") and done.stdout.count("\n") == 2
     page = look(folder / "new" / "page.html")
     assert page.title() == page.locator("h1").inner_text() == "o4 reads read.txt"

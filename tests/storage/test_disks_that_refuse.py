@@ -38,7 +38,7 @@ disk = Path(sys.argv[1])
 
 
 def run(code, *command, **options):
-    done = subprocess.run([*command, sys.executable, "-c", SAVE + code, options.pop("folder")], text=True, timeout=60,
+    done = subprocess.run([*command, sys.executable, "-c", SAVE + code, options.pop("folder")], text=True, timeout=600,
                           capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, **options)
     assert not done.stderr, done.stderr
     return done.stdout.splitlines()

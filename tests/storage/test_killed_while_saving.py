@@ -38,7 +38,7 @@ def kill_many_times(parent, times, number):
             assert process.stdout.readline() == "saved\n", process.stderr.read()
             time.sleep(chance.uniform(0, 0.03))
             process.send_signal(number)
-            process.communicate(timeout=30)
+            process.communicate(timeout=600)
         finally:
             process.kill()
         assert process.returncode in (-number, 130 if number == signal.SIGINT else 128 + number)
@@ -68,7 +68,7 @@ def test_the_first_saving_that_is_killed_leaves_no_run(tmp_path):
         process = start(tmp_path / "run", 400)
         time.sleep(delay)
         process.kill()
-        process.communicate(timeout=30)
+        process.communicate(timeout=600)
         assert not (tmp_path / "run").exists() or version_of(tmp_path / "run")
     write_run(tmp_path / "other", lambda folder: None)
     assert not list(tmp_path.glob(".*"))

@@ -116,7 +116,7 @@ save_tensors(folder / "copy", {"big": big[1:], "small": np.arange(3)})
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 print(np.array_equal(open_tensors(folder / "copy")["big"], big[1:]))
 """
-    done = subprocess.run([sys.executable, "-c", code, tmp_path], cwd=ROOT, text=True, capture_output=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code, tmp_path], cwd=ROOT, text=True, capture_output=True, timeout=600)
     grown, equal = done.stdout.split()
     assert int(grown) < 4 * CHUNK / 2**20 and equal == "True", done
 

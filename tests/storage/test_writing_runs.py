@@ -123,7 +123,7 @@ def test_a_link_to_a_run_stays_a_link(tmp_path):
 
 
 def test_of_two_writers_at_once_one_wins_and_one_gets_an_error(tmp_path):
-    barrier, outcomes = threading.Barrier(2, timeout=20), []
+    barrier, outcomes = threading.Barrier(2, timeout=600), []
 
     def write(text):
         def fill(folder):
@@ -156,7 +156,7 @@ def test_partial_folders_of_the_dead_are_swept_and_those_of_the_living_kept(tmp_
     bystander.mkdir()
     write_run(tmp_path / "run", files(a="1"))
     assert not dead.exists() and theirs.exists() and bystander.exists()
-    living.communicate(timeout=20)
+    living.communicate(timeout=600)
     assert not theirs.exists()
 
 

@@ -80,7 +80,7 @@ def test_long_work_prints_a_line_now_and_then(capsys, monkeypatch):
 def test_a_terminal_shows_a_progress_bar():
     ours, theirs = pty.openpty()
     code = "from chainrule.cli.terminal.console import progress\nwith progress('counting', 2) as step: step(1); step(1)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=theirs, timeout=60,
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=theirs, timeout=600,
                           env={**os.environ, "TERM": "xterm"})
     os.close(theirs)
     assert (done.returncode, done.stdout) == (0, b"")
@@ -92,10 +92,10 @@ def test_the_last_column_of_a_table_goes_on_below_itself_in_a_terminal_only():
     code = ("from chainrule.cli.terminal.console import table; "
             "table(['a', 'b'], [('x', 'one two three four five six seven')])")
     env = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "30"}
-    piped = subprocess.run([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, text=True, timeout=60).stdout
+    piped = subprocess.run([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, text=True, timeout=600).stdout
     assert piped == "a  b\nx  one two three four five six seven\n"
     ours, theirs = pty.openpty()
-    subprocess.run([sys.executable, "-c", code], env=env, stdout=theirs, timeout=60, check=True)
+    subprocess.run([sys.executable, "-c", code], env=env, stdout=theirs, timeout=600, check=True)
     os.close(theirs)
     shown = os.read(ours, 10000).decode().replace("\r\n", "\n")
     os.close(ours)

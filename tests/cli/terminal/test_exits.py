@@ -17,7 +17,7 @@ def guarded(code, **options):
     program = ("import sys, errno, os, time, typer\nfrom chainrule.cli.terminal.exits import guarded\n"
                f"from chainrule.errors import *\ndef command():\n{body}\nsys.exit(guarded(command))")
     env = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("env", {})}
-    return subprocess.run([sys.executable, "-c", program], text=True, timeout=60, env=env,
+    return subprocess.run([sys.executable, "-c", program], text=True, timeout=600, env=env,
                           **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
 
 
@@ -81,7 +81,7 @@ def test_a_stopped_command_cleans_up_first(number, exit_code, text):
                                stderr=subprocess.PIPE)
     assert process.stdout.readline() == "ready\n"
     process.send_signal(number)
-    assert process.communicate(timeout=20)[1] == text and process.returncode == exit_code
+    assert process.communicate(timeout=600)[1] == text and process.returncode == exit_code
 
 
 def test_sentences_of_the_library_become_lines():

@@ -74,7 +74,7 @@ def test_a_terminal_shows_steps_and_messages_in_whole_lines(text, tmp_path):
                                env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "200"})
     os.close(theirs)
     shown = "".join(read_all(ours))
-    assert process.communicate(timeout=60)[0].startswith(b'{"run": ') and process.returncode == 0
+    assert process.communicate(timeout=600)[0].startswith(b'{"run": ') and process.returncode == 0
     assert "saving" in shown
     assert "chainrule: too little text" in shown
 
@@ -88,7 +88,7 @@ def test_a_person_sees_that_a_file_is_being_imported_and_exported(tmp_path):
                                    cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"})
         os.close(theirs)
         assert seen in "".join(read_all(ours))
-        assert process.communicate(timeout=60)[0] and process.returncode == 0
+        assert process.communicate(timeout=600)[0] and process.returncode == 0
 
 
 def read_all(terminal):
