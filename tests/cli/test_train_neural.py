@@ -12,7 +12,6 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
-import torch
 
 from chainrule.cli.app import main
 
@@ -38,13 +37,6 @@ def run(*args, code=0):
         main([str(arg) for arg in args])
     assert end.value.code == code, errors.getvalue()
     return out.getvalue(), errors.getvalue()
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(len(os.sched_getaffinity(0)))
 
 
 @pytest.fixture(scope="module")
