@@ -48,6 +48,7 @@ class TorchLearner(Learner):
         for group_ in self.optimizer.param_groups:
             group_["base"] = group_["lr"]
         self.average = Average(network, plan.ema) if plan.ema else None
+        self._memory: dict[int, TrainingMemory] = {}  # by rows of a micro-batch
         self.scaler = torch.amp.GradScaler(self.device.type, enabled=plan.precision == "float16")
         self.objective = Objective(network, task, smoothing=plan.label_smoothing)
         self.compiles = plan.compile == "on" or (plan.compile == "auto" and self.device.type == "cuda")
@@ -225,11 +226,14 @@ class TorchLearner(Learner):
         return sum(part.training for part in counted(network.shape, network.vocabulary, self.data.context))
 
     def memory(self, state: TrainingState) -> TrainingMemory:
-        pieces = self.micro_batch_rows(state), self.data.context
-        return training_memory(self.network.shape, self.network.vocabulary, pieces,
-                               optimizer=lambda named: build("training/optimizers", self.plan.optimizer, named),
-                               logits=SCORES.get(self.device.type, SCORES["cpu"]),
-                               precision=DTYPES[self.plan.precision], average=self.average is not None)
+        rows = self.micro_batch_rows(state)
+        if rows not in self._memory:  # counting takes as long as many steps of a small network
+            self._memory[rows] = training_memory(
+                self.network.shape, self.network.vocabulary, (rows, self.data.context),
+                optimizer=lambda named: build("training/optimizers", self.plan.optimizer, named),
+                logits=SCORES.get(self.device.type, SCORES["cpu"]), precision=DTYPES[self.plan.precision],
+                average=self.average is not None)
+        return self._memory[rows]
 
     def peak_memory(self) -> int:
         return torch.cuda.max_memory_allocated(self.device) if self.device.type == "cuda" else peak_memory()

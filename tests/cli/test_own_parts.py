@@ -19,7 +19,7 @@ model: {pattern: m, width: 8, context: 8, parts: {m: running_mean}, position: no
 training: {budget: {steps: 3}, batch: 4, device: cpu}
 """
 CAUSAL = "Where it reads from left to right, a later input never changes an earlier output"
-TENSORS = "Its state holds tensors alone, with the row as their first axis"
+TENSORS = "Its state holds only tensors, with the row as their first axis"
 
 
 @pytest.fixture(scope="module")
