@@ -6,7 +6,8 @@
 Each recipe is trained by the one, then by the other, round after round, in processes of their own, with the same seed
 and the same steps, on `pydoc`; then the run is evaluated. Printed are whether model.safetensors has the same bytes,
 bits per byte, and the ratio of processor times (the second's to the first's; below 1: less), best of the rounds:
-processor time, because the machine may be shared. A refactor should print `same` everywhere, and ratios near 1.
+processor time on one thread, because the machine may be shared. A refactor should print `same` everywhere, and ratios
+near 1.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ def main() -> None:
 def outcome(root: Path, recipe: str, given: argparse.Namespace) -> Outcome:
     """Trains and evaluates in a folder of its own."""
     chainrule = [sys.executable, "-m", "chainrule"]
-    environment = {"PYTHONPATH": str(root.resolve()), "PYTHONSAFEPATH": "1"}
+    environment = {"PYTHONPATH": str(root.resolve()), "PYTHONSAFEPATH": "1", "OMP_NUM_THREADS": "1",
+                   "OPENBLAS_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"
         trained = measured([*chainrule, "train", recipe, "--data", given.data, "--out", str(run), *RECIPES[recipe],

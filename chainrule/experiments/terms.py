@@ -12,7 +12,7 @@ from chainrule.experiments.contestants import Contestant
 from chainrule.experiments.sizing import CLOSE, is_scalable, width_for
 from chainrule.recipe.overrides import parse_overrides, unknown_path
 from chainrule.recipe.recipe import Recipe, load_recipe
-from chainrule.recipe.registry import build, names, resolve
+from chainrule.recipe.registry import build, has, names, resolve
 from chainrule.recipe.strict_yaml import load_yaml
 from chainrule.storage.json_text import json_text
 from chainrule.text.corpora.corpus import Corpus
@@ -48,7 +48,7 @@ def chosen_tokenizer(choice: str | Mapping[str, Any] | None, train_bytes: int) -
         return resolve(KIND, {"name": "byte_pair", "size": size}), note
     if isinstance(choice, str):
         choice = load_yaml(choice, "--tokenizer") if choice.lstrip().startswith("{") else choice
-    if isinstance(choice, str) and choice not in names(KIND):
+    if isinstance(choice, str) and not has(KIND, choice):
         raise OptionError("--tokenizer", choice, f"{OWN!r}, {', '.join(names(KIND))}, or such as "
                           "'{name: byte_pair, size: 4096}'")
     return resolve(KIND, choice), None

@@ -82,10 +82,10 @@ class StackOptions(BaseModel):
 
 def _mixer(choice: Any) -> Any:
     """An attention part stands for the mixer `attention` with it inside; other values are checked later."""
-    from chainrule.recipe.registry import names
+    from chainrule.recipe.registry import has
 
     name = choice.get("name") if isinstance(choice, dict) else choice
-    return resolved(choice) if isinstance(name, str) and name in names(ATTENTION) else choice
+    return resolved(choice) if has(ATTENTION, name) else choice
 
 
 def shape_of(recipe: Any, *, causal: bool = True) -> Shape:

@@ -10,7 +10,7 @@ from typing import Any
 
 from chainrule.errors import UsageError
 from chainrule.recipe.recipe import make_recipe
-from chainrule.recipe.registry import find, names, options
+from chainrule.recipe.registry import find, has, options
 from chainrule.runs import METRICS, LoadedRun, save_run
 
 WEIGHTS, TIMINGS = "model.safetensors", "timings.jsonl"
@@ -59,7 +59,7 @@ def training_of(given: dict[str, Any], family: str, other: str) -> tuple[dict[st
     if other == "neural":
         said["initial"] = "engine"  # so that the same seed makes the same run again
     name = given["optimizer"]["name"]
-    if name not in names(OPTIMIZERS[other]):
+    if not has(OPTIMIZERS[other], name):
         return said, [*left_out, f"training.optimizer={name}"]
     shared, own = options(OPTIMIZERS[other], name), options(OPTIMIZERS[family], name)
     said["optimizer"] = {key: value for key, value in given["optimizer"].items() if key == "name" or key in shared}

@@ -95,7 +95,7 @@ class EngineLanguageModel(Windowed):
         found = np.empty(wanted.shape, self.stack.dtype)
         if not wanted.size:
             return found
-        rows = max(1, SCORED_AT_ONCE // (self.vocabulary_size * read.shape[1]))
+        rows = max(1, SCORED_AT_ONCE // (self.vocabulary_size * min(read.shape[1], max(self.context, READ_AT_ONCE))))
         stretch = max(1, SCORED_AT_ONCE // (self.vocabulary_size * min(rows, len(read))))
         with untaped():
             for row in range(0, len(read), rows):

@@ -117,7 +117,7 @@ class NeuralLanguageModel(Windowed, nn.Module):
 
     def _scored(self, read: Tensor, wanted: Tensor) -> Tensor:
         """(B, T): ln p of each wanted token; a few rows and tokens at a time, to bound the memory of scores."""
-        rows = max(1, SCORED_AT_ONCE // (self.vocabulary_size * max(1, read.shape[1])))
+        rows = max(1, SCORED_AT_ONCE // (self.vocabulary_size * max(1, min(read.shape[1], self.context))))
         return torch.cat([torch.cat([self._chosen(h, w) for h, w in self._along(*some)], dim=1)
                           for some in zip(read.split(rows), wanted.split(rows), strict=True)])
 

@@ -9,7 +9,7 @@ from typing import Any
 from chainrule.errors import OptionError
 from chainrule.models.pattern import Slot, slots
 from chainrule.recipe.choices import Choice
-from chainrule.recipe.registry import kind_of, names, options, resolve
+from chainrule.recipe.registry import has, kind_of, options, resolve
 
 USUAL = {"s": "attention", "r": "lstm", "c": "gated_convolution", "w": "window", "x": "cross_attention",
          "f": "swiglu"}  # the default part of each letter
@@ -72,7 +72,7 @@ def resolved(choice: Choice) -> dict[str, Any]:
     """A sublayer's part with every option; an attention part stands for the mixer `attention` with it inside."""
     given = {"name": choice} if isinstance(choice, str) else dict(choice)
     name = given.get("name")
-    if name in names(ATTENTION) and name not in names("parts/mixers"):
+    if isinstance(name, str) and has(ATTENTION, name) and not has("parts/mixers", name):
         own = options(ATTENTION, name)
         inside = {key: given.pop(key) for key in list(given) if key in own}
         given = {**given, "name": "attention", "attend": {"name": name, **inside}}

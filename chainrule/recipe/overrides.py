@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from chainrule.errors import UsageError, did_you_mean
 from chainrule.recipe.places import all_places, name_of, place_at
 from chainrule.recipe.problems import Path, Problem, Problems, dotted
-from chainrule.recipe.registry import names, options
+from chainrule.recipe.registry import has, options
 from chainrule.recipe.strict_yaml import YamlError, load_yaml
 
 
@@ -122,7 +122,7 @@ def _of_parts(schema: type[BaseModel], option: str, data: dict[str, Any]) -> lis
     found = []
     for text in all_places(schema):
         place = place_at(schema, tuple(text.split(".")), data)
-        if place and place.kind and place.given is not None and place.part in names(place.kind) \
+        if place and place.kind and place.given is not None and has(place.kind, place.part) \
                 and option in options(place.kind, place.part):
             found.append(f"{text}.{option}")
     return found

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from chainrule.recipe.choices import PartOf
 from chainrule.recipe.problems import Path
-from chainrule.recipe.registry import names, options
+from chainrule.recipe.registry import has, options
 from chainrule.recipe.schema import OneOf
 
 
@@ -59,7 +59,7 @@ class Place:
     def _of_part(self, step: Any, given: Any) -> Place:
         """An option of a part; unknown names and options are reported later, by the part."""
         assert self.kind is not None
-        known = options(self.kind, self.part) if self.part in names(self.kind) else {}
+        known = options(self.kind, self.part) if has(self.kind, self.part) else {}
         if step not in known:
             return Place(Any, (), None, given)
         return Place(known[step].hint, (known[step].hint,), known[step].default, given)

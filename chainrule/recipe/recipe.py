@@ -15,7 +15,7 @@ from chainrule.recipe.choices import PartOf as PartOf
 from chainrule.recipe.overrides import apply_overrides, parse_overrides
 from chainrule.recipe.problems import Path as Place
 from chainrule.recipe.problems import Problem, Problems
-from chainrule.recipe.registry import called, find, names
+from chainrule.recipe.registry import called, find, has, names
 from chainrule.recipe.schema import Size as Size
 from chainrule.recipe.strict_yaml import dump_yaml, load_with_lines, load_yaml
 from chainrule.recipe.validation import problems_of
@@ -128,7 +128,7 @@ def described() -> dict[str, dict[str, str]]:
 def _schema_of(family: Any) -> tuple[type[Recipe], list[Problem]]:
     if family is None or not isinstance(family, str):
         return Recipe, []  # the schema says what is missing
-    if family not in names("families"):
+    if not has("families", family):
         return Recipe, [Problem(("family",), f"no {called('families')} named {family!r}."
                                              f"{did_you_mean(family, names('families'))}")]
     found: Any = find("families", family)

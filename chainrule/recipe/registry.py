@@ -10,7 +10,7 @@ import importlib
 import importlib.util
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -88,7 +88,7 @@ def resolve(kind: str, choice: str | Mapping[str, Any]) -> dict[str, Any]:
     if "name" not in given:
         raise Problems([Problem(("name",), f"{{}} is missing.{did_you_mean('', names(kind))}")])
     name = given.pop("name")
-    if name not in names(kind):
+    if not has(kind, name):
         raise Problems([Problem(("name",), str(_unknown(kind, name)))])
     known = options(kind, name)
     full = {"name": name, **{key: _default(option) for key, option in known.items()}}
@@ -149,28 +149,38 @@ def described(hint: Any) -> str:
     return hint.__name__ if isinstance(hint, type) and not get_args(hint) else str(hint).replace("typing.", "")
 
 
-def part_folders(kind: str) -> list[plugins.PartFolder]:
-    """The folders that hold a kind: the package's own, and those of plug-ins."""
-    own = plugins.PartFolder(ROOT / kind, f"{PACKAGE}.{kind.replace('/', '.')}")
-    return [own, *plugins.part_folders(kind)] if (own.path / "__init__.py").exists() else []
+def part_folders(kind: str) -> Iterator[plugins.PartFolder]:
+    """Where parts of a kind lie: the package's own folder first; plug-ins are only looked for if more is wanted."""
+    own = plugins.PartFolder(ROOT / kind, ".".join([PACKAGE, *kind.split("/")]))
+    if (own.path / "__init__.py").exists():
+        yield own
+        yield from plugins.part_folders(kind)
 
 
-def _part_folders(kind: str) -> list[plugins.PartFolder]:
-    """The same for one kind or several; an unknown kind is an error."""
-    found = []
+def _part_folders(kind: str) -> Iterator[plugins.PartFolder]:
     for each in kind.split("|"):
-        if not (here := part_folders(each)):
+        here = part_folders(each)
+        if (first := next(here, None)) is None:
             raise UsageError(f"no kind of part named {each!r}.{did_you_mean(each, kinds())}")
-        found += here
-    return found
+        yield first
+        yield from here
+
+
+def has(kind: str, name: object) -> bool:
+    """Whether there is a part of this name; looks at plug-ins only where the package has none."""
+    return _found(kind, name) is not None
+
+
+def _found(kind: str, name: object) -> plugins.PartFolder | None:
+    """Where a part's file lies; the package's own comes first."""
+    usual = isinstance(name, str) and name.isidentifier() and name[0] != "_"
+    return next((each for each in _part_folders(kind) if usual and (each.path / f"{name}.py").exists()), None)
 
 
 def _part_folder(kind: str, name: str) -> plugins.PartFolder:
-    """Where a part's file lies; the package's own comes first."""
-    for folder in _part_folders(kind):
-        if isinstance(name, str) and name.isidentifier() and (folder.path / f"{name}.py").exists() and name[0] != "_":
-            return folder
-    raise _unknown(kind, name)
+    if (found := _found(kind, name)) is None:
+        raise _unknown(kind, name)
+    return found
 
 
 def _path(kind: str, name: str) -> Path:
@@ -180,7 +190,7 @@ def _path(kind: str, name: str) -> Path:
 
 def kind_of(kind: str, name: str) -> str:
     """Which of several kinds has a part of this name."""
-    return next((each for each in kind.split("|") if name in names(each)), kind.split("|")[0])
+    return next((each for each in kind.split("|") if has(each, name)), kind.split("|")[0])
 
 
 def called(kind: str) -> str:
