@@ -33,12 +33,12 @@ class Tally:
         pairs = [(text, self.ids.get(label, -1)) for text, each in enumerate(examples) for label in set(each.labels)]
         return np.array(pairs, np.int64).reshape(-1, 2)
 
-    def add(self, chances: np.ndarray, pairs: np.ndarray) -> None:
-        """Adds texts: the model's probabilities, and the true labels."""
+    def add(self, logs: np.ndarray, pairs: np.ndarray) -> None:
+        """Adds texts: the model's ln p, and the true labels."""
         texts, labels = pairs[pairs[:, 1] >= 0].T
-        first = chances.argmax(1)
-        self.texts, self.unknown = self.texts + len(chances), self.unknown + len(pairs) - len(texts)
-        self.lost -= float(np.log(np.maximum(chances[texts, labels].astype(float), 1e-300)).sum())
+        first = logs.argmax(1)
+        self.texts, self.unknown = self.texts + len(logs), self.unknown + len(pairs) - len(texts)
+        self.lost -= float(logs[texts, labels].sum(dtype=float))
         hits = labels[first[texts] == labels]
         for sums, found in ((self.counted, labels), (self.guessed, first), (self.correct, hits)):
             sums += np.bincount(found, minlength=len(sums))
@@ -68,7 +68,7 @@ def measure(model: TextClassifier, examples: Iterable[Example], name: str) -> di
     """
     tally = Tally(model.labels)
     for some in together(examples):
-        tally.add(model.probabilities([each.text for each in some]), tally.wanted(some))
+        tally.add(model.log_probabilities([each.text for each in some]), tally.wanted(some))
     if not tally.texts:
         raise DataError(f"{name}: no text with a label.")
     return {**tally.figures(), "per_label": tally.by_label()}

@@ -39,16 +39,21 @@ class TextClassifier:
 
     def probabilities(self, texts: Sequence[str | bytes]) -> np.ndarray:
         """(texts, labels); a row sums to 1, but for one_vs_all, where each label has its own probability."""
-        chances, parts, low = np.zeros((len(texts), len(self.labels)), np.float32), [], 0
+        logs = self.log_probabilities(texts)
+        return np.exp(logs, out=logs)
+
+    def log_probabilities(self, texts: Sequence[str | bytes]) -> np.ndarray:
+        """(texts, labels): ln p, also where p itself is too small for a float."""
+        logs, parts, low = np.zeros((len(texts), len(self.labels)), np.float32), [], 0
         for some in blocks(map(_on_one_line, texts)):
             parts.append((low, some))
             low += len(some)
 
         def work(part: tuple[int, list[bytes]]) -> None:
-            chances[part[0] : part[0] + len(part[1])] = self.chances_of(self.features.bags(part[1]))
+            logs[part[0] : part[0] + len(part[1])] = self.logs_of(self.features.bags(part[1]))
 
         side_by_side(work, parts)
-        return chances
+        return logs
 
     def predict(self, texts: Sequence[str | bytes], *, top: int = 1, threshold: float = 0.0
                 ) -> list[list[tuple[str, float]]]:
@@ -57,8 +62,8 @@ class TextClassifier:
             texts = [texts]
         if top < 1:
             raise OptionError("top", top, "at least 1")
-        chances = self.probabilities(texts)
-        best = np.argsort(-chances, axis=1, kind="stable")[:, :top]
+        logs = self.log_probabilities(texts)  # of two labels with p = 1.0 in a float, ln p knows the likelier
+        best, chances = np.argsort(-logs, axis=1, kind="stable")[:, :top], np.exp(logs)
         return [[(self.labels[c], float(chances[text, c])) for c in row if chances[text, c] >= threshold]
                 for text, row in enumerate(best.tolist())]
 
@@ -66,9 +71,9 @@ class TextClassifier:
         """(texts, D): the mean of each text's rows; what fastText calls the vector of a sentence."""
         return self._hidden(self.features.bags(texts))
 
-    def chances_of(self, bags: Bags) -> np.ndarray:
-        """(texts, labels) from features that were computed before."""
-        return np.exp(log_chances(self._hidden(bags), self.outputs, self.loss, self.tree))
+    def logs_of(self, bags: Bags) -> np.ndarray:
+        """(texts, labels): ln p from features that were computed before."""
+        return log_chances(self._hidden(bags), self.outputs, self.loss, self.tree)
 
     def _hidden(self, bags: Bags) -> np.ndarray:
         if isinstance(self.inputs, np.ndarray):

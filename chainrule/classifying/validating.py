@@ -35,7 +35,7 @@ class Validation:
         """Whether training should end here."""
         tally = Tally(self.model.labels)
         for bags, pairs in self.parts:
-            tally.add(self.model.chances_of(bags), pairs)
+            tally.add(self.model.logs_of(bags), pairs)
         found = tally.figures()
         self.rows.append({"epoch": epoch, **found})
         log.info(f"epoch {epoch}: accuracy {found['accuracy']:.4f}, precision {found['precision']:.4f}, recall "
