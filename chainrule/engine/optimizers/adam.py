@@ -44,7 +44,7 @@ class Adam(Optimizer):
         mean += (1 - self.beta1) * gradient
         square *= self.beta2
         square += (1 - self.beta2) * (gradient * gradient)
-        size = np.sqrt(square)
+        size = np.sqrt(square, out=np.empty_like(square))  # an array also of a scalar, for which NumPy gives a number
         size *= second
         size += self.epsilon
         np.divide(mean, size, out=size)

@@ -9,7 +9,7 @@ from chainrule.engine.clipping import clip_norm, clip_value, norm
 from chainrule.errors import UsageError
 from chainrule.recipe.registry import build, find, names
 
-SHAPES = [(3, 5), (5,), (2, 3, 2)]
+SHAPES = [(3, 5), (5,), (2, 3, 2), ()]
 THEIRS = {
     "sgd": lambda torch, p: torch.optim.SGD(p, lr=0.1),
     "momentum": lambda torch, p: torch.optim.SGD(p, lr=0.1, momentum=0.9),
@@ -18,7 +18,8 @@ THEIRS = {
     "rmsprop": lambda torch, p: torch.optim.RMSprop(p, lr=0.01, alpha=0.99, eps=1e-8),
     "adam": lambda torch, p: torch.optim.Adam(p, lr=1e-3, betas=(0.9, 0.999)),
     "adamw": lambda torch, p: torch.optim.AdamW([{"params": [p[0], p[2]], "weight_decay": 0.1},
-                                                 {"params": [p[1]], "weight_decay": 0.0}], lr=1e-3, betas=(0.9, 0.95)),
+                                                 {"params": [p[1], p[3]], "weight_decay": 0.0}],
+                                                lr=1e-3, betas=(0.9, 0.95)),
 }
 
 
@@ -35,7 +36,7 @@ def test_twenty_steps_are_those_of_torch(name):
     mine, peer = build("engine/optimizers", name, ours), THEIRS[name](torch, theirs)
     for step in range(20):
         for p, q in zip(ours, theirs, strict=True):
-            p.grad = random.normal(size=p.shape)
+            p.grad = np.asarray(random.normal(size=p.shape))
             q.grad = torch.tensor(p.grad)
         mine.step()
         peer.step()
@@ -65,6 +66,21 @@ def test_a_parameter_without_a_gradient_stays(name):
     ours[0].grad, value = np.ones(SHAPES[0]), ours[1].value.copy()
     build("engine/optimizers", name, ours).step()
     np.testing.assert_array_equal(ours[1].value, value)
+
+
+@pytest.mark.parametrize("name", names("engine/optimizers"))
+@pytest.mark.parametrize("fused", [False, True])
+def test_a_scalar_is_changed_in_place_as_a_vector_of_one(name, fused):
+    """Its gradient comes from a backward pass."""
+    scalar, vector = Parameter(np.array(1.5)), Parameter(np.array([1.5]))
+    ours = [build("engine/optimizers", name, [each]) for each in (scalar, vector)]
+    value = scalar.value
+    for _ in range(3):
+        for each, optimizer in zip((scalar, vector), ours, strict=True):
+            each.grad, optimizer.fused = None, fused
+            (each * each).sum().backward()
+            optimizer.step()
+    assert scalar.value is value and value.shape == () and value == vector.value[0] < 1.5
 
 
 def test_clipping_by_norm_is_that_of_torch():
