@@ -37,7 +37,6 @@ def compare(
         chainrule compare lstm --grid model.width=64,128,256 --data pydoc --budget 2Mtok --seeds 3 --out widths
     """
     from chainrule.errors import UsageError
-    from chainrule.experiments.budget import parse_size
     from chainrule.experiments.compare import compare as run
     from chainrule.experiments.terms import Terms
 
@@ -46,7 +45,7 @@ def compare(
         raise UsageError(f"compare needs {missing}, for example: chainrule compare ngram lstm --data pydoc --budget 1m "
                          "--out report")
     terms = Terms(valid=valid, tokenizer=tokenizer, seeds=seeds, grid=grid or (), changes=change or (),
-                  params=None if params is None else parse_size("--params", params))
+                  params=params)
     report = run(recipes, data, out, budget=budget, terms=terms, force=force)
     emit(report, json, lambda found: _show(found, out, advise))
     if all(row["status"] == "failed" for row in report["rows"] if row["kind"] == "model"):

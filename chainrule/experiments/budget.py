@@ -35,12 +35,12 @@ def _positive(text: str, kind: str, amount: float) -> Budget:
     return Budget(**{kind: amount})  # type: ignore[arg-type]
 
 
-def parse_size(where: str, text: str) -> int:
-    """`3M` or `250k` as a number."""
-    found = AMOUNT.fullmatch(text.strip())
+def parse_size(where: str, given: str | int) -> int:
+    """`3M` or `250k` as a number; a number is one already."""
+    found = AMOUNT.fullmatch(str(given).strip())
     if not found or found[2] not in SIZES:
-        raise OptionError(where, text, "a number such as 3M or 250k")
+        raise OptionError(where, given, "a number such as 3M or 250k")
     amount = float(found[1].replace(",", "").replace("_", "")) * SIZES[found[2]]
     if not 1 <= amount < math.inf:
-        raise OptionError(where, text, "at least 1")
+        raise OptionError(where, given, "at least 1")
     return round(amount)

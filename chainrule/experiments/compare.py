@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.errors import OptionError, UsageError
-from chainrule.experiments.budget import parse_budget
+from chainrule.experiments.budget import parse_budget, parse_size
 from chainrule.experiments.contestants import Contestant, contestants
 from chainrule.experiments.excerpts import passages, prompts
 from chainrule.experiments.folder import check_folder, locked, write_plan
@@ -81,6 +81,7 @@ def planned(words: Sequence[str], data: Any, budget: Budget, terms: Terms) -> Co
     """Reads recipes and text, and makes the recipes comparable."""
     if terms.seeds < 1:
         raise OptionError("--seeds", terms.seeds, "at least 1")
+    params = None if terms.params is None else parse_size("--params", terms.params)
     own = terms.tokenizer == OWN
     entries = contestants(words, terms.grid, own_tokenizers=own)
     _check_changes(entries, terms)
@@ -96,8 +97,8 @@ def planned(words: Sequence[str], data: Any, budget: Budget, terms: Terms) -> Co
     for each in entries:
         found = each.resolved([*shared_changes(each, terms, budget, tokenizer), f"split.valid={split!r}"])
         sentence = None
-        if terms.params is not None:
-            found, sentence = sized(found, terms.params, train)
+        if params is not None:
+            found, sentence = sized(found, params, train)
         resolved.append(found)
         notes += [sentence] if sentence else []
     return Comparison(tuple(resolved), budget, tokenizer, tuple(range(terms.seeds)), where, train, held_out,

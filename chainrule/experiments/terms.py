@@ -34,7 +34,7 @@ class Terms:
     valid: str | Path | Sequence[str | Path] | None = None  # held-out text; None holds out a part of the data
     tokenizer: str | Mapping[str, Any] | None = None  # one for all: None for byte pairs; "own" for each its own
     seeds: int = 1
-    params: int | None = None  # about how many parameters each model with a width gets
+    params: int | str | None = None  # about how many parameters each model with a width gets, such as "400k"
     grid: Sequence[str] = ()  # path=value,value: variants of each recipe
     changes: Sequence[str] = ()  # path=value for every recipe that has such an option
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from chainrule.errors import StorageError, did_you_mean
 from chainrule.training.workspace import METRICS, TIMINGS
 
 
@@ -15,7 +16,10 @@ def curve(run: str | Path) -> list[dict[str, Any]]:
     The n-th rows of the two files belong together: metrics.jsonl has no times, so that a resumed training writes the
     same bytes as an uninterrupted run.
     """
-    metrics, timings = (_rows(Path(run) / name) for name in (METRICS, TIMINGS))
+    if not (folder := Path(run)).is_dir():
+        near = did_you_mean(str(folder), [str(each.parent) for each in folder.parent.glob(f"*/{METRICS}")])
+        raise StorageError(f"{folder}: {'a file, expected a' if folder.exists() else 'no such'} run folder.{near}")
+    metrics, timings = (_rows(folder / name) for name in (METRICS, TIMINGS))
     return [{**times, **facts} for facts, times in zip(metrics, timings, strict=bool(timings))] if timings else metrics
 
 

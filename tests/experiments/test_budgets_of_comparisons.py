@@ -4,6 +4,7 @@ import pytest
 
 from chainrule.errors import UsageError
 from chainrule.experiments.budget import parse_budget, parse_size
+from chainrule.experiments.compare import planned
 from chainrule.experiments.contestants import contestants
 from chainrule.experiments.terms import Terms, shared_changes
 from chainrule.training.plan import Budget
@@ -37,3 +38,15 @@ def test_sizes():
     assert parse_size("--params", "3M") == 3_000_000 and parse_size("--params", "250k") == 250_000
     with pytest.raises(UsageError, match="--params = '3 apples', expected a number such as 3M or 250k"):
         parse_size("--params", "3 apples")
+
+
+def test_a_size_in_python_is_a_number_or_as_on_the_command_line(corpus, neural):
+    budget = Budget(tokens=1000)
+    terms = [Terms(params=params, tokenizer="bytes") for params in (40_000, "40k", 4e4)]
+    widths = [planned([str(neural)], corpus, budget, each).entries[0].recipe.model.width for each in terms]
+    assert widths[0] > 16 and len(set(widths)) == 1
+    for params in ("many", True, -5, ""):
+        with pytest.raises(UsageError, match=f"--params = {params!r}, expected a number such as 3M or 250k"):
+            planned([str(neural)], corpus, budget, Terms(params=params))
+    with pytest.raises(UsageError, match="--params = 0, expected at least 1"):
+        planned([str(neural)], corpus, budget, Terms(params=0))

@@ -7,6 +7,7 @@ import signal
 import pytest
 from small import SIZE, TRANSFORMER, planned, silent, train
 
+from chainrule.errors import StorageError
 from chainrule.models.cost.counting import counted
 from chainrule.training.callbacks import Callbacks
 from chainrule.training.curve import curve
@@ -43,3 +44,12 @@ def test_a_run_without_timings_has_the_rows_it_has(tmp_path):
     assert curve(tmp_path) == []
     (tmp_path / "metrics.jsonl").write_text('{"step": 1, "tokens": 2}\n')
     assert curve(tmp_path) == [{"step": 1, "tokens": 2}]
+
+
+def test_a_folder_that_is_missing_is_reported_in_one_line(tmp_path):
+    (tmp_path / "lstm").mkdir()
+    (tmp_path / "lstm" / "metrics.jsonl").write_text("")
+    with pytest.raises(StorageError, match="^.*/lsmt: no such run folder. Did you mean '.*/lstm'?"):
+        curve(tmp_path / "lsmt")
+    with pytest.raises(StorageError, match="metrics.jsonl: a file, expected a run folder."):
+        curve(tmp_path / "lstm" / "metrics.jsonl")
