@@ -47,7 +47,7 @@ def check_target(path: str | Path, *, replace: bool = False) -> None:
     """Refuses a target that cannot be written; call it before hours of work. Only a valid run folder is replaced."""
     target = Path(os.path.realpath(path))
     if not os.path.lexists(target) or (target.is_dir() and not any(target.iterdir())):
-        _check_writable(path, target)
+        check_writable(path, target)
         return
     if not target.is_dir():
         raise StorageError(f"{path}: a file is there, expected the name of a new folder.")
@@ -60,7 +60,7 @@ def check_target(path: str | Path, *, replace: bool = False) -> None:
         raise StorageError(f"{path}: there is a run already. Choose another folder, or replace it with --force.")
     if extra:
         raise StorageError(f"{path}: holds {extra[0]!r}, which is not part of the run. Move it away first.")
-    _check_writable(path, target)
+    check_writable(path, target)
 
 
 def seal(folder: Path) -> dict[str, Entry]:
@@ -102,7 +102,8 @@ def _put_in_place(partial: Path, target: Path, *, replace: bool) -> None:
     shutil.rmtree(aside(target), ignore_errors=True)  # left by an interrupted swap
 
 
-def _check_writable(path: str | Path, target: Path) -> None:
+def check_writable(path: str | Path, target: Path) -> None:
+    """Refuses a name that cannot be made where it is; folders on the way to it may be missing."""
     parent = target.parent
     while not parent.exists():
         parent = parent.parent
