@@ -68,8 +68,10 @@ def _show(report: dict[str, Any], out: Path, advise: bool) -> None:
     data = report["data"]
     print(f"\nLower is better: bits per byte of the {data['held_out_bytes']:,} bytes held out, all of them predicted "
           "(8 without any model).")
-    print("zlib, bz2 and xz are compressors that read the training text first."
-          + (" The mixture averages the models' probabilities." if report["rows"][-1]["kind"] == "mixture" else ""))
+    explained = [_compressors([row["name"] for row in report["rows"] if row["kind"] == "compressor"]),
+                 "The mixture averages the models' probabilities." if report["rows"][-1]["kind"] == "mixture" else ""]
+    if any(explained):
+        print(" ".join(filter(None, explained)))
     for row in report["rows"]:
         if row["status"] == "failed":
             print(f"{row['name']} failed: {row['why']}")
@@ -82,6 +84,13 @@ def _show(report: dict[str, Any], out: Path, advise: bool) -> None:
     print(f"\nreport in {page if page.exists() else out / 'report.json'}")
     if report["best"]:
         print(f"best: {report['best']}. Next:\n  chainrule generate {out / 'best'} --prompt \"...\"")
+
+
+def _compressors(names: list[str]) -> str:
+    """What their rows are; a short text may have left one or all of them out."""
+    if len(names) < 2:
+        return f"{names[0]} is a compressor that reads the training text first." if names else ""
+    return f"{', '.join(names[:-1])} and {names[-1]} are compressors that read the training text first."
 
 
 def _show_pairs(report: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ import bz2
 import lzma
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from chainrule.text.corpora.corpus import Corpus
@@ -33,6 +33,11 @@ def compressed(train: Corpus, held_out: Sequence[bytes]) -> dict[str, dict[str, 
         found[name] = {"bits_per_byte": 8 * more / len(text), "alone": 8 * alone / len(text),
                        "seconds": time.perf_counter() - began, "remembered": len(before)}
     return found
+
+
+def unmeasurable(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Those whose number is no cost: what is added to a short text can make it compress better, bz2 above all."""
+    return [name for name, facts in found.items() if facts["bits_per_byte"] <= 0]
 
 
 def tail(corpus: Corpus, most: int) -> bytes:

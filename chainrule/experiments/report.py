@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from chainrule.errors import ChainruleError
 from chainrule.experiments.advice import advice
-from chainrule.experiments.compressors import compressed
+from chainrule.experiments.compressors import compressed, unmeasurable
 from chainrule.experiments.details import details
 from chainrule.experiments.duplicates import duplicates, sentence
 from chainrule.experiments.folder import BEST, DETAILS, PAGE, REPORT, point_to_best
@@ -43,12 +43,12 @@ def written(comparison: Comparison, trials: Mapping[str, Sequence[Trial]],
     members = [each for each in models if each.losses]
     mixed, left_out = mixture(members, drawn)
     pairs = put_intervals([*members, *([mixed] if mixed else [])], drawn)
-    compressors = _compressors(comparison, setting)
-    rows = [*(each.row for each in models), *(compressors), *([mixed.row] if mixed else [])]
+    compressors, unmeasured = _compressors(comparison, setting)
+    rows = [*(each.row for each in models), *compressors, *([mixed.row] if mixed else [])]
     twice = duplicates(comparison.train, comparison.documents)
     best = members[0].row if members else None
     notes = [*comparison.notes, drawn.note, sentence(twice, int(drawn.bytes.sum())), left_out,
-             *_notes(models, comparison)]
+             unmeasured, *_notes(models, comparison)]
     report = json_value({
         "format": 1, "command": command, "data": _data(comparison) | {"duplicates": twice},
         "budget": {"kind": comparison.budget.kind, "amount": comparison.budget.amount}, "seeds": comparison.seeds,
@@ -64,8 +64,8 @@ def written(comparison: Comparison, trials: Mapping[str, Sequence[Trial]],
     return report
 
 
-def _compressors(comparison: Comparison, setting: Setting) -> list[dict[str, Any]]:
-    """The rows of the compressors; cached if they were computed before for the same text."""
+def _compressors(comparison: Comparison, setting: Setting) -> tuple[list[dict[str, Any]], str | None]:
+    """The rows of the compressors, cached if they were computed before for the same text, and which have no number."""
     path, key = setting.out / "trials" / "compressors.json", list(setting.fingerprints)
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
@@ -74,12 +74,16 @@ def _compressors(comparison: Comparison, setting: Setting) -> list[dict[str, Any
     if known.get("text") != key:
         known = {"text": key, "found": compressed(comparison.train, comparison.documents)}
         write(path, known)
-    rows = []
+    rows, unmeasured = [], unmeasurable(known["found"])
     for name, found in known["found"].items():
+        if name in unmeasured:
+            continue
         row = empty_row(name, "compressor", None)
         rows.append(row | {"bits_per_byte": found["bits_per_byte"], "alone": found["alone"],
                            "measured": row["measured"] | {"training_seconds": round(found["seconds"], 3)}})
-    return rows
+    return rows, (f"{', '.join(unmeasured)}: left out, because training text and held-out text together compress to no "
+                  "more bytes than the training text alone; so short a text says nothing about a compressor."
+                  if unmeasured else None)
 
 
 def _data(comparison: Comparison) -> dict[str, Any]:
