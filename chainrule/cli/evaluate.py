@@ -12,7 +12,8 @@ from chainrule.cli.terminal.console import Json, emit, table
 
 def evaluate(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
-    data: Annotated[list[str], typer.Option(help="Text: a file, glob, folder or built-in corpus; repeatable.")],
+    data: Annotated[list[str], typer.Option(help="Text: a file, glob, folder or built-in corpus; - is standard "
+                                               "input; repeatable.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="How text is read, as text.errors=replace.")] = None,
     by_order: Annotated[bool, typer.Option("--by-order", help="Also with shorter contexts (Shannon's game).")] = False,
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for the 95 % intervals; 0: none.")] = 10_000,
@@ -28,14 +29,25 @@ def evaluate(
 
         chainrule evaluate runs/ptb5 --data ptb.test.txt.gz
         chainrule evaluate runs/ptb5 --data ptb.test.txt.gz --by-order --json
+        zcat ptb.test.txt.gz | chainrule evaluate runs/ptb5 --data -
         chainrule evaluate runs/vectors --data questions-words.txt --data wordsim353.tsv
         chainrule evaluate runs/topics --data test.csv
     """
+    from contextlib import ExitStack
+
+    from chainrule.cli.terminal.piped import as_file, named
     from chainrule.cli.terminal.stepping import shown_steps
+    from chainrule.errors import UsageError
     from chainrule.verbs.evaluate import evaluate as measure
 
-    with shown_steps("measuring"):
-        found = measure(run, data, by_order=by_order, bootstrap=bootstrap, seed=seed, overrides=overrides or ())
+    if data.count("-") > 1:
+        raise UsageError("--data - is given twice, expected once: standard input can be read once only.")
+    with ExitStack() as files, shown_steps("measuring"):
+        names = [files.enter_context(as_file(each)) for each in data]
+        found = measure(run, names, by_order=by_order, bootstrap=bootstrap, seed=seed, overrides=overrides or ())
+    if "files" in found:
+        given = dict(zip(names, map(named, data), strict=True))
+        found["files"] = {given.get(name, name): scores for name, scores in found["files"].items()}
     shows = {"files": _show_files, "per_label": _show_labels, "masked": _show_masked}
     show = next((shown for key, shown in shows.items() if key in found), _show)
     emit({"run": str(run), **found}, json, show)

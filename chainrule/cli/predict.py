@@ -12,7 +12,8 @@ from chainrule.cli.terminal.console import Json, emit, table
 
 def predict(
     run: Annotated[Path, typer.Argument(help="A run folder with a text classifier.")],
-    file: Annotated[str, typer.Argument(help="Texts: one a line, or a table; - is standard input.")],
+    file: Annotated[str, typer.Argument(metavar="FILE|TEXT", help="Texts: one a line, or a table; - is standard input. "
+                                        "If there is no such file: the text itself.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="How text is read, as text.errors=replace.")] = None,
     top: Annotated[int, typer.Option(min=1, help="How many labels for each text.")] = 1,
     threshold: Annotated[float, typer.Option(min=0, max=1, help="Leave out labels with a smaller probability.")] = 0.0,
@@ -25,10 +26,11 @@ def predict(
     Examples:
 
         chainrule predict runs/topics news.txt --top 3
+        chainrule predict runs/topics "heavy rain tonight"
         echo "a dull film" | chainrule predict runs/reviews - --json
     """
     from chainrule.classifying.labeled import examples, layout_of
-    from chainrule.cli.terminal.piped import as_file, named
+    from chainrule.cli.terminal.piped import as_file_or_text, named
     from chainrule.protocols import Classifier
     from chainrule.runs import load
     from chainrule.text.corpora import open_corpus
@@ -36,7 +38,7 @@ def predict(
     loaded = load(run).reading_text_as(overrides or ())
     model: Any = loaded.offering(Classifier, "predict")
     recipe: Any = loaded.recipe
-    with as_file(file) as name:
+    with as_file_or_text(file) as name:
         layout = layout_of(recipe.text, recipe.model.labels)
         found = list(examples(open_corpus(name, recipe.text).sources, layout, need_labels=False))
     best = model.predict([each.text for each in found], top=top, threshold=threshold)

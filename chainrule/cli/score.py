@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from chainrule.cli.terminal.console import Json, emit
-from chainrule.cli.terminal.piped import as_file, named
+from chainrule.cli.terminal.piped import as_file_or_text, named
 from chainrule.errors import DataError
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 def score(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
-    file: Annotated[str, typer.Argument(help="Text, compressed or not, or a pipe; - is standard input.")],
+    file: Annotated[str, typer.Argument(metavar="FILE|TEXT", help="A file, compressed or not, or a pipe; - is standard "
+                                        "input. If there is no such file: the text itself.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="How text is read, as text.errors=replace.")] = None,
     tokens: Annotated[bool, typer.Option("--tokens", help="Also each token by itself.")] = False,
     json: Json = False,
@@ -33,6 +34,7 @@ def score(
     Examples:
 
         chainrule score runs/ptb5 sentences.txt
+        chainrule score runs/ptb5 "the company said"
         echo "the company said" | chainrule score runs/ptb5 - --tokens
     """
     from chainrule.runs import load
@@ -73,7 +75,7 @@ def _lines(file: str, text: TextOptions) -> Iterator[list[str]]:
     from chainrule.evaluation.score import lines_of
     from chainrule.text.corpora import open_corpus
 
-    with as_file(file) as name:
+    with as_file_or_text(file) as name:
         yield from lines_of(open_corpus(name, text))
 
 

@@ -1,5 +1,6 @@
 """`chainrule evaluate` on real runs: numbers, intervals, Shannon's game, and clear refusals."""
 
+import io
 import json
 import math
 import subprocess
@@ -81,6 +82,17 @@ def test_more_context_is_less_uncertainty_on_the_text_itself(folder, capsys):
     assert perplexities[-1] == pytest.approx(result["perplexity"])
 
 
+def test_standard_input_is_measured_like_a_file(folder, capsys, monkeypatch):
+    whole = found(capsys, folder / "words", "--data", folder / "text.txt")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((folder / "text.txt").read_bytes())))
+    assert found(capsys, folder / "words", "--data", "-") == whole
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"caf\xe9\n")))
+    assert run(folder / "words", "--data", "-") == 1
+    assert "standard input: line 1, byte 3" in capsys.readouterr().err
+    twice = [part for _ in range(2) for part in ("--data", folder / "text.txt")]
+    assert found(capsys, folder / "words", *twice)["tokens"] == 2 * whole["tokens"]
+
+
 def test_a_person_sees_a_table(folder, capsys):
     assert run(folder / "words", "--data", folder / "text.txt", "--by-order") == 0
     shown = capsys.readouterr().out
@@ -93,6 +105,7 @@ def test_a_person_sees_a_table(folder, capsys):
     (["{}/words", "--data", "{}/none.txt"], 1, "none.txt: no such file or folder"),
     (["{}/nowhere", "--data", "{}/text.txt"], 1, "nowhere"),
     (["{}/words"], 2, "--data"),
+    (["{}/words", "--data", "-", "--data", "-"], 2, "--data - is given twice, expected once"),
     (["{}/words", "--data", "{}/text.txt", "--bootstrap", "-1"], 2, "--bootstrap"),
 ])
 def test_a_mistake_is_one_line(folder, capsys, args, code, message):

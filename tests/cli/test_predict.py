@@ -44,6 +44,15 @@ def test_every_line_gets_its_likeliest_labels(folder, capsys):
                                                                ["4", "side"]]
 
 
+def test_a_text_may_stand_in_the_place_of_a_file(folder, capsys):
+    code, out, err = said(capsys, "predict", folder / "run", "rising and tall", "--json")
+    found = json.loads(out)
+    assert (code, err, found["file"]) == (0, "", "the text") and len(found["texts"]) == 1
+    assert found["texts"][0]["labels"][0]["label"] == "up"
+    _, out, err = said(capsys, "predict", folder / "run", "low")
+    assert "low: no file or built-in corpus has that name; it is read as a text." in err and "down" in out
+
+
 def test_a_table_needs_no_labels(folder, capsys):
     _, out, _ = said(capsys, "predict", folder / "run", folder / "new.csv", "--json")
     assert [(row["line"], row["labels"][0]["label"]) for row in json.loads(out)["texts"]] == [(2, "down"), (3, "up")]

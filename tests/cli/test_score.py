@@ -67,6 +67,27 @@ def test_standard_input_is_scored_like_a_file(folder, capsys, monkeypatch):
     assert [token for token, _ in piped["lines"][0]["token_log_probs"]] == ["the", "cat", "sat", "</s>"]
 
 
+def test_a_text_may_stand_in_the_place_of_a_file(folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    given = {}
+    for text in ("the cat sat", "the cat sat\nthe dog", "is it a cat?", "the cat [sat] on */* the mat.", "cat"):
+        assert run("run", text, "--json") == 0
+        shown = capsys.readouterr()
+        given[text] = json.loads(shown.out)
+        assert shown.err == ("chainrule: cat: no file or built-in corpus has that name; it is read as a text.\n"
+                             if text == "cat" else "")
+        give(monkeypatch, text.encode())
+        assert run("run", "-", "--json") == 0
+        assert json.loads(capsys.readouterr().out) == given[text]
+    (folder / "the cat sat").write_text("a dog\n\n")  # a file comes first
+    assert run("run", "the cat sat", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["total"]["lines"] == 2
+    (folder / "the cat sat").unlink()
+    assert run("run", "the cat " * 1000) == 0  # longer than any name
+    assert run("run", "caf\udce9 sat") == 1
+    assert "the text: line 1, byte 3" in capsys.readouterr().err
+
+
 def test_the_start_mark_in_a_line_is_no_token_that_a_model_can_expect(folder, capsys, monkeypatch):
     give(monkeypatch, b"<s> the\n")
     assert run(folder / "run", "-", "--json") == 0
@@ -90,7 +111,11 @@ def test_text_that_cannot_be_read_is_named(folder, capsys, monkeypatch):
 @pytest.mark.parametrize(("args", "code", "message"), [
     (["{}/run", "{}/empty.txt"], 1, "empty.txt: there is no line to score; it is empty."),
     (["{}/run", "{}/none.txt"], 1, "none.txt: no such file or folder"),
-    (["{}/run"], 2, "file"),
+    (["{}/run"], 2, "FILE|TEXT"),
+    (["{}/run", "my none.txt"], 1, "my none.txt: no such file or folder"),
+    (["{}/run", "none/cat"], 1, "none/cat: no such file or folder"),
+    (["{}/run", "none*"], 1, "none*: no file matches this pattern."),
+    (["{}/run", " "], 1, "no such file or folder"),
 ])
 def test_a_mistake_is_one_line(folder, capsys, args, code, message):
     assert run(*(arg.format(folder) for arg in args)) == code

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import io
+import os
 import shutil
 import sys
 import tempfile
@@ -11,7 +13,8 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
-from chainrule.errors import DataError
+from chainrule.cli.terminal.console import say
+from chainrule.errors import DataError, UsageError
 
 
 @contextmanager
@@ -26,6 +29,37 @@ def as_file(file: str) -> Iterator[str]:
 
 
 @contextmanager
+def as_file_or_text(given: str) -> Iterator[str]:
+    """The same for an argument that may also be the text itself."""
+    if not is_text(given):
+        with as_file(given) as name:
+            yield name
+        return
+    if not any(map(str.isspace, given)):
+        say(f"{given}: no file or built-in corpus has that name; it is read as a text.")
+    with text_as_file(given, named(given)) as name:
+        yield name
+
+
+def is_text(given: str) -> bool:
+    """Whether an argument is a text itself: nothing has that name, and it does not look like a file's."""
+    from chainrule.text.corpora.builtin import BUILTINS
+    from chainrule.text.corpora.formats import format_of
+
+    if given == "-" or not given.strip() or given in BUILTINS or _is_there(given) or format_of(Path(given)):
+        return False
+    return any(map(str.isspace, given)) or not (Path(given).suffix or os.sep in given or glob.has_magic(given))
+
+
+def _is_there(name: str) -> bool:
+    """Whether there is such a file or folder, or one that matches such a pattern."""
+    try:
+        return os.path.lexists(os.path.expanduser(name)) or next(glob.iglob(name), None) is not None
+    except (OSError, ValueError):  # no name at all: too long, or with a NUL
+        return False
+
+
+@contextmanager
 def text_as_file(text: str, name: str) -> Iterator[str]:
     """The same for a given text; messages call it `name`."""
     with _copied(io.BytesIO(text.encode(errors="surrogateescape")), name) as path:
@@ -34,7 +68,7 @@ def text_as_file(text: str, name: str) -> Iterator[str]:
 
 def named(file: str) -> str:
     """The name in messages."""
-    return "standard input" if file == "-" else file
+    return "standard input" if file == "-" else "the text" if is_text(file) else file
 
 
 @contextmanager
@@ -44,5 +78,6 @@ def _copied(pipe: BinaryIO, name: str) -> Iterator[str]:
         copy.flush()
         try:
             yield copy.name
-        except DataError as error:
-            raise DataError(str(error).replace(copy.name, name)) from None
+        except (DataError, UsageError) as error:
+            kind = UsageError if isinstance(error, UsageError) else DataError
+            raise kind(str(error).replace(copy.name, name)) from None
