@@ -44,10 +44,14 @@ def check(
 
 
 def _show(found: dict[str, Any]) -> None:
+    import shutil
+    import textwrap
+
     filled = max(1, found["lines"] - found["blank_lines"])
     about = "" if found["duplicates_are_exact"] else "about "
-    table([found["corpus"], ""], [
-        ("encoding", found["encoding"]),
+    print(textwrap.fill(found["corpus"], shutil.get_terminal_size().columns, break_long_words=False,
+                        break_on_hyphens=False))  # outside of the table, whose first column would be as wide
+    table(["encoding", found["encoding"]], [
         *((what.replace("_", " "), f"{found[what]:,}") for what in
           ("files", "bytes_on_disk", "bytes", "characters", "words", "lines", "documents")),
         ("longest line", f"{found['longest_line']:,} bytes"),

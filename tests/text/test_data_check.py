@@ -97,6 +97,15 @@ def test_distinct_estimates_in_bounded_memory():
     assert abs(distinct.count() - 100_000) < 0.15 * 100_000  # 7 standard errors of 1.2/√4096
 
 
+def test_long_names_do_not_widen_the_table(tmp_path):
+    for number in range(4):
+        (tmp_path / f"{'long-' * 12}{number}.txt").write_text("the cows eat grass\n")
+    lines = run("data", "check", str(tmp_path / "*.txt")).stdout.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("encoding"))
+    assert " ".join(lines[:first]).endswith("2.txt and 1 more") and 1 < first < 8
+    assert lines[first : first + 2] == ["encoding         ASCII", "files            4"]
+
+
 def test_the_command_prints_one_json_object():
     done = run("data", "check", "pydoc", "--json")
     assert done.returncode == 0, done.stderr
