@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from chainrule.text.options import TextOptions
 
 TOKENIZER, REPORT, METRICS = "tokenizer.json", "report.json", "metrics.jsonl"
+SIZES = ("order", "dimension", "parameters")  # those that a report may have
 ENVIRONMENT, CARD, COUNTS = "environment.json", "README.md", "counts.safetensors"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LoadedRun:
     """A model and all that belongs to it."""
 
@@ -33,6 +34,12 @@ class LoadedRun:
     tokenizer: Tokenizer
     model: Any  # a language model, or what else the family makes: see `protocols.ABILITIES`
     report: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        sizes = [f"{key} {self.report[key]:,}" for key in SIZES if isinstance(self.report.get(key), int)]
+        facts = [f"family {self.recipe.family}", f"task {self.recipe.task['name']}", *sizes,
+                 f"tokenizer {self.recipe.tokenizer['name']} ({self.tokenizer.vocabulary_size:,} tokens)"]
+        return f"LoadedRun({str(self.path)!r}: {', '.join(facts)})"
 
     def offering(self, ability: type, verb: str) -> Any:
         """The model, if it can do what a verb needs; if not, the error says what the run holds."""

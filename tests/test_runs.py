@@ -1,6 +1,7 @@
 """A run that was saved loads as the same recipe, tokenizer, model and report."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,6 +44,15 @@ def test_a_run_loads_as_it_was_saved(saved):
     assert run.tokenizer.encode("cows eat hay").tolist() == tokenizer.encode("cows eat hay").tolist()
     assert isinstance(run.model, LanguageModel)
     np.testing.assert_allclose(np.exp(run.model.log_probs(run.model.start(2))), [counts / counts.sum()] * 2)
+
+
+def test_a_run_is_shown_in_one_line(saved):
+    path, _, tokenizer, _ = saved
+    said = f"family unigrams, task language, {{}}tokenizer words ({tokenizer.vocabulary_size} tokens)"
+    run = load(path)
+    assert repr(run) == f"LoadedRun('{path}': {said.format('')})"
+    larger = replace(run, report={"parameters": 12345, "order": 3, "ngrams": [1, 2]})
+    assert repr(larger) == f"LoadedRun('{path}': {said.format('order 3, parameters 12,345, ')})"
 
 
 def test_numbers_that_json_lacks_are_written_as_null(saved):
