@@ -91,7 +91,7 @@ def write_tables(files: Mapping[str, Path], report: Mapping[str, Any]) -> None:
 
 def _paper(report: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """The head and all rows, with the ends of the interval in columns of their own."""
-    found = [("model", "bits/byte", "95 % low", "95 % high", *HEADERS[3:])]
+    found: list[tuple[str, ...]] = [("model", "bits/byte", "95 % low", "95 % high", *HEADERS[3:])]
     for row in report["rows"]:
         interval = row["interval"] if row["comparable"] else None
         ends = [f"{end:.3f}" for end in interval] if interval else ["", ""]
