@@ -61,8 +61,9 @@ def log_chances(hidden: np.ndarray, outputs: np.ndarray, loss: str, tree: Tree) 
         return -np.logaddexp(0, -scores)
     left = -np.logaddexp(0, -scores)  # ln σ(s); ln σ(−s) = ln σ(s) − s
     turns = np.where(tree.codes, (left - scores)[..., tree.nodes], left[..., tree.nodes])
-    sums = np.concatenate([np.zeros((*turns.shape[:-1], 1), turns.dtype), np.cumsum(turns, -1)], -1)
-    return sums[..., tree.starts[1:]] - sums[..., tree.starts[:-1]]
+    if not len(tree.nodes):  # one label, whose way is empty
+        return np.zeros((*turns.shape[:-1], len(tree.starts) - 1), turns.dtype)
+    return np.add.reduceat(turns, tree.starts[:-1], axis=-1)  # differences of running sums lose digits
 
 
 def loss_of(hidden: np.ndarray, outputs: np.ndarray, label: int, loss: str, tree: Tree) -> float:

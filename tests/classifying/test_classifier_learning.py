@@ -63,6 +63,19 @@ def test_the_trees_probabilities_are_products_along_the_way():
         assert np.exp(found) == pytest.approx(expected)
 
 
+def test_ten_thousand_labels_have_exact_probabilities_along_the_tree():
+    rng, count = np.random.default_rng(0), 10_000
+    tree = Targets(np.zeros(0), np.zeros(0), rng.integers(1, 1000, count)).tree("hierarchical_softmax")
+    hidden, outputs = (rng.normal(size=(rows, D)).astype(np.float32) for rows in (2, count - 1))
+    exact = reference.log_chances(hidden.astype(float), outputs.astype(float), "hierarchical_softmax", tree)
+    found = reference.log_chances(hidden, outputs, "hierarchical_softmax", tree)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, exact, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(np.exp(exact).sum(-1), 1)
+    alone = Targets(np.zeros(0), np.zeros(0), np.array([5])).tree("hierarchical_softmax")
+    assert reference.log_chances(hidden, outputs[:0], "hierarchical_softmax", alone).tolist() == [[0], [0]]
+
+
 @pytest.mark.parametrize("loss", LOSSES[:3])
 def test_the_kernel_learns_as_plain_steps_do(loss):
     rng = np.random.default_rng(2)
