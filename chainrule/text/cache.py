@@ -7,12 +7,15 @@ import os
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 
 from chainrule.errors import StorageError
+from chainrule.storage.manifest import Entry, check_presence, hashed
 from chainrule.storage.partial import partial_folder, sweep
-from chainrule.storage.verified import cache_folder
+from chainrule.storage.verified import cache_folder, check_once
 
+CHECKSUMS = "checksums.json"
 LIMIT = 20 << 30  # bytes kept; the folders that were unused for longest go first
 
 
@@ -39,21 +42,23 @@ def cached(kind: str, key: str, fill: Callable[[Path], None]) -> Path:
 
 
 def _seal(folder: Path) -> None:
-    """Everything is on the disk before the list of sizes, which says that the folder is whole, is written."""
-    sizes = {}
+    """Everything is on the disk before the list of checksums, which says that the folder is whole, is written."""
+    entries = {}
     for path in sorted(folder.iterdir()):
         with path.open("rb") as stream:
             os.fsync(stream.fileno())
-        sizes[path.name] = path.stat().st_size
-    (folder / "sizes.json").write_text(json.dumps(sizes))
+        entries[path.name] = asdict(hashed(path))
+    (folder / CHECKSUMS).write_text(json.dumps(entries))
 
 
 def _is_whole(folder: Path) -> bool:
+    """Whether its files are those that were put there; large ones are hashed again only where they were touched."""
     try:
-        sizes = json.loads((folder / "sizes.json").read_text())
-        return all((folder / name).stat().st_size == size for name, size in sizes.items())
-    except (FileNotFoundError, ValueError):
+        for name, entry in json.loads((folder / CHECKSUMS).read_text()).items():
+            check_once(check_presence(folder, name, Entry(**entry)), Entry(**entry))
+    except (FileNotFoundError, ValueError, TypeError, AttributeError, StorageError):
         return False
+    return True
 
 
 def _put(made: Path, folder: Path) -> None:

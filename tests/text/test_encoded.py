@@ -15,8 +15,11 @@ from chainrule.errors import DataError, StorageError
 from chainrule.recipe.registry import build
 from chainrule.text import cache
 from chainrule.text.corpora import open_corpus
+from chainrule.text.corpora.formats import FORMATS, read_text
 from chainrule.text.encoded import encode, fit_and_encode
 from chainrule.text.options import TextOptions
+from chainrule.text.split import split
+from chainrule.verbs.train import train
 
 OPTIONS = TextOptions()
 
@@ -66,6 +69,61 @@ def test_a_damaged_folder_in_the_cache_is_made_again(own_cache):
     (folder,) = own_cache.iterdir()
     (folder / "ids").write_bytes(b"\0")
     assert words("hay and corn")[1].ids.tolist() == expected
+
+
+@pytest.mark.parametrize("name", ["ids", "ends", "bytes", "facts.json", "tokenizer.json", "checksums.json"])
+def test_one_flipped_bit_in_the_cache_is_found_and_the_folder_made_again(own_cache, name):
+    _, first = words("hay and corn")
+    expected = first.ids.tolist()
+    (folder,) = own_cache.iterdir()
+    whole = (folder / name).read_bytes()
+    (folder / name).write_bytes(bytes([whole[0] ^ 1]) + whole[1:])
+    tokenizer, second = words("hay and corn")
+    assert second.ids.tolist() == expected and tokenizer.decode(second.unit(0)[:-1]) == "hay and corn"
+    assert (folder / name).read_bytes() == whole
+
+
+def growing(path, monkeypatch, more=b"and then a cat came\n"):
+    """The file grows once, while its text is read."""
+    waiting = [more]
+
+    def read(path, options, size):
+        for chunk in read_text(path, options, 64):
+            if waiting:
+                with path.open("ab") as stream:
+                    stream.write(waiting.pop())
+            yield chunk
+
+    monkeypatch.setitem(FORMATS, ".txt", read)
+
+
+@pytest.mark.parametrize("held_out", [0, 0.25])
+def test_a_file_that_grows_while_it_is_read_is_refused_and_not_cached(own_cache, tmp_path, monkeypatch, held_out):
+    path, original = tmp_path / "copy.txt", tmp_path / "original.txt"
+    for each in (path, original):
+        each.write_text("cows eat grass\n" * 200)
+    corpus = open_corpus(path)
+    corpus = split(corpus, held_out)[0] if held_out else corpus
+    growing(path, monkeypatch)
+    with pytest.raises(DataError, match=r"copy.txt: changed while it was read. Try again when nothing writes to it."):
+        fit_and_encode(corpus, build("text/tokenizers", "words"), OPTIONS)
+    assert list(own_cache.iterdir()) == []
+    tokenizer, encoded = fit_and_encode(open_corpus(original), build("text/tokenizers", "words"), OPTIONS)
+    assert encoded.ids.tolist() == [3, 4, 5, 2] * 200 and tokenizer.vocabulary_size == 6
+    _, grown = fit_and_encode(open_corpus(path), build("text/tokenizers", "words"), OPTIONS)
+    assert len(grown.ids) == 4 * 200 + 6
+
+
+def test_a_file_that_changes_between_its_fingerprint_and_its_reading_is_refused(own_cache, tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("cows eat grass\n")
+    corpus = open_corpus(path)
+    corpus.fingerprint()
+    (tmp_path / "new.txt").write_text("cows eat moss!\n")
+    (tmp_path / "new.txt").replace(path)  # of the same size
+    with pytest.raises(DataError, match="text.txt: changed while it was read"):
+        fit_and_encode(corpus, build("text/tokenizers", "words"), OPTIONS)
+    assert fit_and_encode(open_corpus(path), build("text/tokenizers", "words"), OPTIONS)[1].units == 1
 
 
 def test_a_failure_leaves_nothing_behind(own_cache):
@@ -146,3 +204,16 @@ def test_memory_stays_bounded_on_a_long_text(tmp_path, tokenizer):
     tokens, _, megabytes = measured(path, tokenizer, tmp_path)
     assert tokens > 3_500_000 * times
     assert megabytes < (60 if tokenizer == "byte_pair" else 25)
+
+
+def test_a_model_of_the_original_is_right_after_a_copy_grew_while_it_was_read(own_cache, tmp_path, monkeypatch):
+    path, original = tmp_path / "copy.txt", tmp_path / "original.txt"
+    for each in (path, original):
+        each.write_text("the cows eat grass\nthe cows sleep\n" * 100)
+    with monkeypatch.context() as patched:
+        growing(path, patched)
+        with pytest.raises(DataError, match="changed while it was read"):
+            train("ngram", path, tmp_path / "none", overrides=["model.order=2"])
+    assert not (tmp_path / "none").exists()
+    report = train("ngram", original, tmp_path / "run", overrides=["model.order=2"])
+    assert (report["tokens"], report["vocabulary"]) == (900, 8)

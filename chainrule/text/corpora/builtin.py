@@ -26,6 +26,9 @@ class Topics:
     def digest(self) -> str:
         return hashlib.sha256(b"\0".join(self._texts())).hexdigest()
 
+    def state(self) -> tuple[int, ...]:
+        return ()  # it is part of Python
+
     def chunks(self, options: TextOptions, size: int) -> Iterator[Chunk]:
         line = 1
         for text in self._texts():

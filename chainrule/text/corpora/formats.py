@@ -28,6 +28,10 @@ class Source(Protocol):
 
     def digest(self) -> str: ...
 
+    def state(self) -> tuple[int, ...]:
+        """What shows that it was changed: for a file which one it is, its size and the time it was written."""
+        ...
+
     def chunks(self, options: TextOptions, size: int) -> Iterator[Chunk]: ...
 
 
@@ -68,6 +72,11 @@ class FileSource:
     def digest(self) -> str:
         with readable(self.path), self.path.open("rb") as stream:
             return f"{self.format} {self.path.suffix} {hashlib.file_digest(stream, 'sha256').hexdigest()}"
+
+    def state(self) -> tuple[int, ...]:
+        with readable(self.path):
+            found = self.path.stat()
+            return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
     def chunks(self, options: TextOptions, size: int) -> Iterator[Chunk]:
         if self.replace:

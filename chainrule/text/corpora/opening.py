@@ -41,16 +41,30 @@ class SourceCorpus:
         return sum(source.size() for source in self.sources)
 
     def chunks(self, size: int = CHUNK) -> Iterator[Chunk]:
-        for source in self.sources:
+        for source, before in zip(self.sources, self._states, strict=True):
             yield from source.chunks(self.options, size)
+            _check_unchanged(source, before)
 
     def fingerprint(self) -> str:
         return self._fingerprint
 
     @cached_property
+    def _states(self) -> list[tuple[int, ...]]:
+        """The sources as they were at first: the fingerprint vouches for no other text."""
+        return [source.state() for source in self.sources]
+
+    @cached_property
     def _fingerprint(self) -> str:
-        digests = [source.digest() for source in self.sources]
+        digests = []
+        for source, before in zip(self.sources, self._states, strict=True):
+            digests.append(source.digest())
+            _check_unchanged(source, before)
         return hashlib.sha256("\n".join([VERSION, self.options.digest(), *digests]).encode()).hexdigest()
+
+
+def _check_unchanged(source: Source, before: tuple[int, ...]) -> None:
+    if source.state() != before:
+        raise DataError(f"{source.name}: changed while it was read. Try again when nothing writes to it.")
 
 
 def open_corpus(spec: str | Path | Sequence[str | Path] | Corpus, options: TextOptions | None = None) -> Any:
