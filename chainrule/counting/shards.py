@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.counting.counts import Counts, Level
+from chainrule.counting.index_check import check_counts
 from chainrule.errors import OptionError, StorageError
 from chainrule.recipe.recipe import Recipe, load_recipe
 from chainrule.runs import COUNTS, RECIPE, TOKENIZER
@@ -33,10 +34,11 @@ def load_shard(path: str | Path) -> Shard:
     if COUNTS not in folder.files:
         raise StorageError(f"{path}: holds a model, expected counts that `chainrule count` made.")
     named = open_tensors(folder.file(COUNTS))
+    tokenizer = load_tokenizer(folder.file(TOKENIZER))
+    check_counts(folder.file(COUNTS), named, tokenizer.vocabulary_size)
     order = max(int(key.split(".")[0].removeprefix("order")) for key in named)
     levels = [Level(named[f"order{n}.words"], named[f"order{n}.counts"], named.get(f"order{n}.starts"))
               for n in range(1, order + 1)]
-    tokenizer = load_tokenizer(folder.file(TOKENIZER))
     return Counts(levels, tokenizer.start), tokenizer, load_recipe(folder.file(RECIPE))
 
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from chainrule.counting.count import count, count_in_pieces
 from chainrule.counting.counts import Counts
 from chainrule.counting.estimate import Marks, estimate
+from chainrule.counting.index_check import check_table
 from chainrule.counting.model import NGram
 from chainrule.counting.scratch import Scratch
 from chainrule.counting.table import Table
@@ -74,6 +75,7 @@ class NGramFamily(Family):
     @classmethod
     def load(cls, folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> NGram:
         tensors = open_tensors(folder / WEIGHTS)
+        check_table(folder / WEIGHTS, tensors, tokenizer.vocabulary_size)
         return NGram(Table.from_tensors(tensors, tokenizer.start, tokenizer.end, tokenizer.unknown))
 
 

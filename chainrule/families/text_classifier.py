@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from chainrule.classifying.features import Features, Shape
+from chainrule.classifying.index_check import check_arrays
 from chainrule.classifying.labeled import Example, examples, layout_of
 from chainrule.classifying.learning import fresh, learn
 from chainrule.classifying.model import TextClassifier
@@ -24,6 +25,7 @@ from chainrule.jobs import Job, Trained
 from chainrule.protocols import Family, WordVectors
 from chainrule.recipe.registry import part
 from chainrule.runs import LoadedRun, load, save_run
+from chainrule.storage.index_arrays import Arrays
 from chainrule.storage.tensors import open_tensors, save_tensors
 from chainrule.text.options import Column
 from chainrule.text.split import Selection
@@ -120,6 +122,8 @@ class TextClassifierFamily(Family):
         options, tensors = recipe.model, open_tensors(folder / WEIGHTS)
         known, counts = json.loads((folder / LABELS).read_text(encoding="utf-8")), label_counts(folder)
         shape = Shape(options.word_ngrams, options.min_n, options.max_n, options.bucket)
+        rows = 1 + len(tokenizer.tokens[3:]) + np.size(tensors.get("buckets", ()))
+        check_arrays(Arrays(folder / WEIGHTS, tensors), rows, len(known), shape.hashed, options)
         features = Features(tokenizer.tokens[3:], tensors["buckets"], shape, cut="cut" in tensors)
         inputs: Any = QuantizedRows.from_tensors(tensors) if options.quantized else tensors["inputs"]
         tree = no_tree()

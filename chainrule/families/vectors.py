@@ -97,7 +97,7 @@ class VectorsFamily(Family):
 
     @classmethod
     def load(cls, folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> Vectors:
-        return vectors_of(_tensors(folder), tokenizer)
+        return vectors_of(_tensors(folder), tokenizer, folder / WEIGHTS)
 
 
 def _check_memory(words: int, dimension: int) -> None:

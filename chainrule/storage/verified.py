@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 
 from chainrule.errors import StorageError
@@ -33,29 +34,44 @@ def check_once(path: Path, entry: Entry) -> None:
         remember(path, entry)
 
 
+def once(path: Path, what: str, check: Callable[[], None]) -> None:
+    """Runs a check of a file's content, unless the file is large and the very same file has passed it before."""
+    before = _state(path)
+    large = path.stat().st_size >= ALWAYS_BELOW
+    if large and _recalled(path, what) == before:
+        return
+    check()
+    if large:
+        _write_note(_note(path, what), before)
+
+
 def remember(path: Path, entry: Entry) -> None:
     """Notes that the file, as it is now, has this content. Without a cache folder the next opening hashes again."""
     if entry.size < ALWAYS_BELOW:
         return
-    note = _note(path)
+    _write_note(_note(path), {**_state(path), "sha256": entry.sha256})
+
+
+def _write_note(note: Path, content: dict[str, object]) -> None:
     partial = note.with_name(f"{note.name}.{secrets.token_hex(4)}")
     try:
         note.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(json.dumps({**_state(path), "sha256": entry.sha256}), encoding="utf-8")
+        partial.write_text(json.dumps(content), encoding="utf-8")
         partial.replace(note)
     except OSError as error:
         logger.debug("not remembered: %s", error)
 
 
-def _recalled(path: Path) -> dict[str, object] | None:
+def _recalled(path: Path, what: str = "") -> dict[str, object] | None:
     try:
-        return json.loads(_note(path).read_text(encoding="utf-8"))
+        return json.loads(_note(path, what).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
 
 
-def _note(path: Path) -> Path:
-    return cache_folder() / "verified" / f"{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()}.json"
+def _note(path: Path, what: str = "") -> Path:
+    name = hashlib.sha256(os.fsencode(path.resolve()) + what.encode()).hexdigest()
+    return cache_folder() / "verified" / f"{name}.json"
 
 
 def _state(path: Path) -> dict[str, object]:
