@@ -17,6 +17,8 @@ from chainrule.protocols import Family, LanguageModel, Tokenizer
 from chainrule.recipe.recipe import Recipe
 from chainrule.recipe.registry import part
 from chainrule.runs import LoadedRun, load
+from chainrule.storage import open_run
+from chainrule.storage.manifest import NAME
 from chainrule.storage.tensors import open_tensors, save_tensors
 from chainrule.text.units import unit_of
 
@@ -90,5 +92,8 @@ def _loaded(paths: list[str]) -> list[LoadedRun]:
 
 def _write(folder: Path, members: list[LoadedRun], model: Mixture) -> None:
     for m, member in enumerate(members):
-        shutil.copytree(member.path, folder / MEMBERS / str(m))
+        for name in [*open_run(member.path).files, NAME]:  # and nothing else that lies there
+            target = folder / MEMBERS / str(m) / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(member.path / name, target)
     save_tensors(folder / WEIGHTS, {"weights": np.array(model.weights)})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -13,6 +14,7 @@ from chainrule.errors import StorageError
 
 NAME = "MANIFEST.json"
 VERSION = 1
+LARGEST = 64 << 20  # bytes of a manifest: more than 300,000 files
 HINT = "Restore it from a copy, or train again."
 
 
@@ -45,6 +47,9 @@ def read_manifest(folder: Path) -> dict[str, Entry]:
     """The files a run folder must have. Any changed byte of the manifest itself is found."""
     path = folder / NAME
     try:
+        check_regular(path)
+        if path.stat().st_size > LARGEST:
+            raise StorageError(f"{path}: {path.stat().st_size:,} bytes, expected a manifest of at most {LARGEST:,}.")
         raw = path.read_bytes()
     except FileNotFoundError:
         raise StorageError(f"{folder}: no {NAME}: this is not a run folder, or its saving was cut short.") from None
@@ -66,9 +71,20 @@ def read_manifest(folder: Path) -> dict[str, Entry]:
     return files
 
 
+def check_regular(path: Path) -> None:
+    """Refuses what is there and is no file or folder: reading a pipe may wait, and a device may have no end."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return  # who reads it will say why it cannot be read
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise StorageError(f"{path}: a pipe or a device, expected a regular file. Remove it, or copy the run again.")
+
+
 def check_presence(folder: Path, name: str, entry: Entry) -> Path:
     """The file, if it is there and has its size."""
     path = folder / name
+    check_regular(path)
     if not path.is_file():
         raise StorageError(f"{path}: missing, though {NAME} lists it. {HINT}")
     size = path.stat().st_size

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chainrule.errors import StorageError, did_you_mean
-from chainrule.storage.manifest import NAME, Entry, check_content, check_presence, read_manifest
+from chainrule.storage.manifest import NAME, Entry, check_content, check_presence, check_regular, read_manifest
 from chainrule.storage.swapping import aside
 from chainrule.storage.verified import check_once, remember
 
@@ -62,4 +62,7 @@ def _listed(path: str | Path) -> tuple[Path, dict[str, Entry]]:
         raise StorageError(f"{folder}: no such run folder.{did_you_mean(str(folder), runs)}")
     if not folder.is_dir():
         raise StorageError(f"{folder}: a file, expected a run folder.")
-    return folder, read_manifest(folder)
+    files = read_manifest(folder)
+    for each in folder.rglob("*"):
+        check_regular(each)
+    return folder, files

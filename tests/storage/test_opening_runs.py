@@ -1,15 +1,17 @@
 """A damaged or half-written folder is refused, and the file named."""
 
+import contextlib
 import json
 import os
 import random
 import shutil
+import socket
 import time
 
 import pytest
 
 from chainrule.errors import StorageError
-from chainrule.storage import open_run, verify_run, write_run
+from chainrule.storage import check_target, open_run, verify_run, write_run
 from chainrule.storage.manifest import NAME, Entry, manifest_bytes
 from chainrule.storage.verified import ALWAYS_BELOW, cache_folder
 
@@ -96,6 +98,41 @@ def test_a_manifest_of_a_newer_version_is_not_reported_as_damaged(run):
 def test_a_manifest_may_not_point_outside_its_folder(run, name):
     (run / NAME).write_bytes(manifest_bytes({name: Entry(1, "0" * 64)}))
     with pytest.raises(StorageError, match="which is outside the folder"):
+        open_run(run)
+
+
+@pytest.mark.parametrize("name", [*NAMES, NAME, "more", "below/more"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "socket"])
+def test_only_regular_files_are_read(run, name, kind):
+    path = run / name
+    path.unlink(missing_ok=True)
+    path.parent.mkdir(exist_ok=True)
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        with socket.socket(socket.AF_UNIX) as made, contextlib.chdir(path.parent):
+            made.bind(path.name)
+    for opening in (open_run, verify_run):
+        with pytest.raises(StorageError, match=f"run/{name}: a pipe or a device, expected a regular file. Remove it"):
+            opening(run)
+    if name == NAME:
+        with pytest.raises(StorageError, match="a pipe or a device"):
+            check_target(run, replace=True)
+
+
+def test_a_file_may_be_a_link_to_a_regular_one(run, tmp_path):
+    (run / "README.md").rename(tmp_path / "aside")
+    (run / "README.md").symlink_to(tmp_path / "aside")
+    (run / "lost").symlink_to(tmp_path / "nowhere")
+    assert open_run(run).files
+
+
+def test_a_manifest_of_gigabytes_is_not_read(run):
+    with (run / NAME).open("r+b") as file:
+        file.truncate(8 << 30)  # a hole that takes no room
+    with pytest.raises(StorageError, match="MANIFEST.json: 8,589,934,592 bytes, expected a manifest of at most"):
         open_run(run)
 
 
