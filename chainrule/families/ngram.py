@@ -15,8 +15,9 @@ from chainrule.counting.estimate import Marks, estimate
 from chainrule.counting.index_check import check_table
 from chainrule.counting.model import NGram
 from chainrule.counting.scratch import Scratch
+from chainrule.counting.sound import unsound
 from chainrule.counting.table import Table
-from chainrule.errors import OptionError
+from chainrule.errors import ChainruleError, OptionError
 from chainrule.jobs import Job, Trained
 from chainrule.protocols import Family, Tokenizer
 from chainrule.recipe.choices import PartOf
@@ -28,6 +29,7 @@ from chainrule.text.encoded import Encoded, encode, fit_and_encode
 
 WEIGHTS = "model.safetensors"
 PROGRAM = 200 << 20  # bytes that Python and the kernels take before any counting
+ROUNDING = 0.01  # by which sums of probabilities may differ from 1, numbers of 16 bits included
 LEAST = PROGRAM + (100 << 20)
 POSITIONS = 1 << 31  # tokens that the counting kernel can number; more are counted in pieces
 log = logging.getLogger("chainrule")
@@ -95,7 +97,7 @@ def from_counts(job: Job, counts: Counts, tokenizer: Any, scratch: Scratch, held
     method = build("counting/smoothing", options.smoothing)
     is_open = options.vocabulary == "open" or (options.vocabulary == "auto" and tokenizer.unknown is not None)
     marks = Marks(tokenizer.start, tokenizer.end, tokenizer.unknown, predicts_unknown=is_open)
-    with job.timed("smoothing"):
+    with job.timed("smoothing"), np.errstate(over="ignore", invalid="ignore"):  # what comes of it is checked below
         table = estimate(counts, method, marks, prune=options.prune, scratch=scratch, held_out=held_out, say=log.info)
     if options.prune_entropy:
         from chainrule.counting.entropy_pruning import prune_by_entropy
@@ -104,6 +106,10 @@ def from_counts(job: Job, counts: Counts, tokenizer: Any, scratch: Scratch, held
             table = prune_by_entropy(table, options.prune_entropy, scratch)
     if options.compact:
         table = table.compact()
+    problem = unsound(table, tokenizer.token, least=1 - ROUNDING, most=1 + ROUNDING, scratch=scratch)
+    if problem:
+        raise ChainruleError(f"model.smoothing = {options.smoothing}: {problem}. Nothing was saved. Try "
+                             "other options of this method, or another one.")
     report = {"vocabulary": tokenizer.vocabulary_size, "order": options.order,
               "tokens": counts.tokens, "ngrams": [len(level) for level in table.levels], "smoothing": method.learned}
 

@@ -8,12 +8,14 @@ from typing import Any
 
 from chainrule.counting.arpa.read import read_arpa
 from chainrule.counting.arpa.write import write_arpa
+from chainrule.counting.sound import unsound
 from chainrule.errors import DataError, UsageError
 from chainrule.recipe.registry import part
 from chainrule.runs import TOKENIZER, LoadedRun, save_run
 from chainrule.storage.files import opened
 
 FAMILY = "ngram"
+LARGEST_SUM = 1.1  # of the probabilities after a context: some programs round to a few digits, or prune roughly
 log = logging.getLogger("chainrule")
 
 
@@ -47,6 +49,8 @@ class Arpa:
         from chainrule.text.tokenizers.words import WordTokenizer
 
         table, words = read_arpa(path)
+        if problem := unsound(table, lambda word: words[word], least=0, most=LARGEST_SUM):
+            raise DataError(f"{path}: {problem}. The file is damaged, or what wrote it went wrong: write it again.")
         recipe = make_recipe({"family": FAMILY, "tokenizer": "words", "model": {"order": table.order},
                               "description": f"Imported from {path.name}: estimated elsewhere, not by this recipe."})
         report = {"family": FAMILY, "imported": path.name, "vocabulary": len(words), "order": table.order,

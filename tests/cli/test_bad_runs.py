@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -167,6 +168,25 @@ def test_a_broken_arpa_file_is_refused_and_its_line_named(chainrule, place, old,
     assert old in text
     (place / "broken.arpa").write_text(text.replace(old, new, 1))
     refused(chainrule("import", "broken.arpa", "--out", "new/run"), 1, "broken.arpa:", words)
+    assert not Path("new").exists()
+
+
+@pytest.mark.parametrize(("weight", "words"), [
+    ("1e300", "a back-off weight of order 2 is not a finite number"),
+    ("99", "the probabilities after 'the cat' sum to "), ("3", "the probabilities after 'the cat' sum to ")])
+def test_an_arpa_file_whose_probabilities_do_not_sum_to_one_is_refused(chainrule, place, weight, words):
+    text, count = re.subn(r"(\tthe cat\t).*", rf"\g<1>{weight}", (place / "model.arpa").read_text())
+    assert count
+    (place / "broken.arpa").write_text(text)
+    refused(chainrule("import", "broken.arpa", "--out", "new/run"), 1, "broken.arpa: ", words)
+    assert not Path("new").exists()
+
+
+@pytest.mark.parametrize("more", [[], ["model.compact=true"], ["split.valid=0.2"]])
+def test_a_model_whose_probabilities_are_no_numbers_is_not_saved(chainrule, place, more):
+    done = chainrule("train", "ngram", "--data", "text.txt", "--out", "new/run", "model.order=3",
+                     "model.smoothing={name: additive, delta: 1e308}", *more)
+    refused(done, 1, "model.smoothing = {'name': 'additive', 'delta': 1e+308}: ", "Nothing was saved.")
     assert not Path("new").exists()
 
 

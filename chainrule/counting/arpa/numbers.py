@@ -13,7 +13,8 @@ POWERS = np.array([float(f"1e{k}") for k in range(-10, 23)])  # float64 has them
 
 def to_natural(decimal: np.ndarray) -> np.ndarray:
     """float32 ln p from the log10 p that a file holds."""
-    return np.where(decimal <= ZERO, -np.inf, decimal * LN10).astype(np.float32)
+    with np.errstate(over="ignore"):  # a weight beyond float32 is ∞, which is refused later
+        return np.where(decimal <= ZERO, -np.inf, decimal * LN10).astype(np.float32)
 
 
 def to_decimal(natural: np.ndarray) -> np.ndarray:
