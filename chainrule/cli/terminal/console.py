@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
+from chainrule.cli.terminal.controls import drawing_on, show_controls, visible, visible_on
 from chainrule.storage.json_text import json_text
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object; all else goes to standard error.")]
@@ -30,7 +31,8 @@ def emit(data: Mapping[str, Any], json: bool, human: Callable[[Any], None]) -> N
 
 def say(text: str) -> None:
     """A message on standard error; each of its lines begins with `chainrule:`."""
-    print("\n".join(f"chainrule: {line}" for line in text.split("\n")), file=sys.stderr, flush=True)
+    lines = visible_on(sys.stderr, text).split("\n")
+    print("\n".join(f"chainrule: {line}" for line in lines), file=sys.stderr, flush=True)
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -53,7 +55,8 @@ def _fitted(line: str, indent: int) -> str:
 
 
 def _shown(cell: object) -> str:
-    return f"{cell:,.4g}" if isinstance(cell, float) else f"{cell:,}" if type(cell) is int else str(cell)
+    text = f"{cell:,.4g}" if isinstance(cell, float) else f"{cell:,}" if type(cell) is int else str(cell)
+    return visible_on(sys.stdout, text)
 
 
 def _width(text: str) -> int:
@@ -69,10 +72,11 @@ def progress(what: str, total: float | None = None) -> Iterator[Callable[[float]
     """`with progress("counting", total) as step: step(amount)`: a bar in a terminal, elsewhere a line now and then."""
     if sys.stderr.isatty():
         from rich.console import Console
+        from rich.markup import escape
         from rich.progress import Progress
 
-        with Progress(console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(what, total=total)
+        with Progress(console=Console(file=drawing_on(sys.stderr)), transient=True) as bar:
+            task = bar.add_task(escape(visible(what)), total=total)
             yield partial(bar.advance, task)
     else:
         yield _Lines(what, total).step
@@ -95,10 +99,11 @@ class _Lines:
 
 
 def show_log_messages() -> None:
-    """Prints messages of the `chainrule` logger; characters that the terminal lacks are printed as escapes."""
+    """Prints messages of the `chainrule` logger; what a terminal cannot show, or would obey, is printed as escapes."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    show_controls()
     logger = logging.getLogger("chainrule")
     if not any(isinstance(handler, _MessageHandler) for handler in logger.handlers):
         logger.addHandler(_MessageHandler(logging.INFO))

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from chainrule.cli.terminal import console
+from chainrule.cli.terminal.controls import drawing_on, visible
 
 Facts = Mapping[str, Any]  # of training: the share that is done, the loss, the speed
 log = logging.getLogger("chainrule.steps")
@@ -37,16 +38,16 @@ def _in_terminal(first: str) -> Iterator[tuple[Callable[[str], None], Callable[[
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
-        task = bar.add_task(first, total=None)
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=Console(file=drawing_on(sys.stderr)), transient=True, redirect_stdout=False) as bar:
+        task = bar.add_task(visible(first), total=None)
 
         def measure(facts: Facts) -> None:
             bar.update(task, total=1.0, completed=facts["progress"], description=f"training: {measured(facts)}")
 
         def begin(step: str) -> None:
             bar.tasks[0].total = None  # its length is unknown
-            bar.reset(task, description=step)
+            bar.reset(task, description=visible(step))
 
         yield begin, measure
 
