@@ -34,6 +34,11 @@ class StorageError(ChainruleError):
     """A run folder that is missing, damaged or cannot be written: names the file."""
 
 
+def is_panic(error: BaseException) -> bool:
+    """Whether a module written in Rust failed: such a panic is no `Exception`, and its class cannot be imported."""
+    return type(error).__name__ == "PanicException"
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """` Did you mean 'x'?` for a near miss, otherwise ` Known: a, b, c.`; always starts with a space or is empty."""
     names = sorted(known)

@@ -14,7 +14,7 @@ import typer
 
 from chainrule.cli.terminal.console import say, show_log_messages
 from chainrule.cli.terminal.interrupts import Interrupts
-from chainrule.errors import ChainruleError, UsageError
+from chainrule.errors import ChainruleError, UsageError, is_panic
 
 INTERRUPTED = 130
 PARSING_ERROR = typer.BadParameter.__mro__[2]  # ClickException; typer has moved it from the click package to its own
@@ -31,7 +31,9 @@ def guarded(command: Callable[[], Any]) -> int:
         if code == INTERRUPTED:  # typer turns a KeyboardInterrupt into this code
             say("interrupted.")
         return int(code or 0)
-    except (Exception, KeyboardInterrupt) as error:
+    except BaseException as error:
+        if isinstance(error, SystemExit):
+            raise
         if os.environ.get("CHAINRULE_DEBUG"):
             traceback.print_exc()
         code, line = explained(error)
@@ -69,6 +71,9 @@ def explained(error: BaseException) -> tuple[int, str]:
             return INTERRUPTED, "interrupted."
     if isinstance(error, PARSING_ERROR):
         return 2, _about_usage(error)
+    if is_panic(error):
+        said = " ".join(str(error).split())
+        return 1, f"a library that chainrule uses failed: {said}. CHAINRULE_DEBUG=1 shows where."
     return 1, _about_a_bug(error)
 
 

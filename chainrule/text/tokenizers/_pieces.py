@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from itertools import count, islice, takewhile
 from threading import Event, Lock, Thread
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from chainrule.errors import DataError, is_panic
 from chainrule.text.corpora.blocks import cut_text
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
@@ -22,6 +23,7 @@ from chainrule.text.units import END, Stretch, stretches, unit_of
 
 STOP = "\udcff"  # how `surrogateescape` decodes END
 ALWAYS = 258  # the two marks and every byte
+MOST = 1 << 22  # tokens: the library takes memory for them before it reads, and ends the process where there is none
 SMALL = 1 << 14  # bytes handed to the trainer at a time: it takes 256 such texts at once
 WORDS = 1 << 19  # words whose pieces are remembered
 SYMBOLS = "\x80-\xbf×÷\u2000-\u2bff\u3000-\u303f\ufe00-\ufe6f\uff00-\uff0f\U0001f000-\U0001faff"
@@ -77,7 +79,21 @@ def trained(library: Any, trainer: Any, texts: Iterator[str]) -> None:
         stopped.append(True)  # a single call into C, so that no second signal comes before it
         _wait_for(ended)
     for problem in problems:
-        raise problem
+        with panics_explained("while it learned the pieces of words"):
+            raise problem
+
+
+@contextmanager
+def panics_explained(when: str) -> Iterator[None]:
+    """A panic of the library is no `Exception`; it becomes one line."""
+    try:
+        yield
+    except BaseException as error:
+        if not is_panic(error):
+            raise
+        said = " ".join(str(error).split()).rstrip(".")
+        raise DataError(f"the tokenizers library failed {when}: {said}. Try another tokenizer, or, if "
+                        "the run's tokenizer.json was changed, a copy of the run.") from None
 
 
 def _wait_for(ended: Event) -> None:
@@ -106,7 +122,8 @@ class PieceTokenizer(TrainedTokenizer):
 
         self.name, self.json = name, json
         try:
-            self.library = tokenizers.Tokenizer.from_str(json)
+            with panics_explained("while it read tokenizer.json"):
+                self.library = tokenizers.Tokenizer.from_str(json)
         except Exception as error:  # the library raises no narrower one
             raise ValueError(str(error)) from None
         self.library.encode_special_tokens = True  # marks are never read from the text
@@ -177,7 +194,9 @@ class Cache:
         """Appends the ids of new words to the flat table."""
         if not new:
             return
-        found = [encoding.ids for encoding in self.tokenizer.library.encode_batch_fast(new, add_special_tokens=False)]
+        with panics_explained("while it cut words into pieces"):
+            cut = self.tokenizer.library.encode_batch_fast(new, add_special_tokens=False)
+        found = [encoding.ids for encoding in cut]
         length = np.array([len(ids) for ids in found])
         flat = np.array([id for ids in found for id in ids], np.int32)
         self.first = np.concatenate([self.first, len(self.flat) + np.cumsum(length) - length])

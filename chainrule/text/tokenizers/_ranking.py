@@ -8,15 +8,18 @@ import numpy as np
 
 from chainrule.errors import OptionError
 
+MOST = 2**31 - 1  # ids are 32-bit numbers
 log = logging.getLogger("chainrule")
 
 
-def check(where: str, *, specials: int, min_count: int, size: int | None) -> None:
-    """Refuses options that would leave no token."""
+def check(where: str, *, specials: int, min_count: int, size: int | None, most: int = MOST) -> None:
+    """Refuses options that would leave no token, or more than can be numbered or learned."""
     if min_count < 1:
         raise OptionError(f"{where}.min_count", min_count, "at least 1", "1 keeps every token.")
     if size is not None and size <= specials:
         raise OptionError(f"{where}.size", size, f"more than {specials}", f"{specials} tokens are always in it.")
+    if size is not None and size > most:
+        raise OptionError(f"{where}.size", size, f"at most {most:,}", "Few models have more than 262,144.")
 
 
 def ranked(counts: np.ndarray, by_spelling: np.ndarray, min_count: int, room: int | None) -> np.ndarray:

@@ -11,7 +11,7 @@ from chainrule.recipe.registry import part
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
 from chainrule.text.tokenizers._layout import START_STOP, byte_spellings
-from chainrule.text.tokenizers._pieces import ALWAYS, PieceTokenizer, texts, trained, untrained
+from chainrule.text.tokenizers._pieces import ALWAYS, MOST, PieceTokenizer, texts, trained, untrained
 from chainrule.text.tokenizers._ranking import check
 
 DECIMALS = 5  # threads add up in any order: further digits differ from run to run
@@ -30,7 +30,7 @@ class Unigram:
     keeps_space = True
 
     def __post_init__(self) -> None:
-        check("unigram", specials=ALWAYS, min_count=1, size=self.size)
+        check("unigram", specials=ALWAYS, min_count=1, size=self.size, most=MOST)
 
     def train(self, corpus: Corpus, options: TextOptions) -> PieceTokenizer:
         from tokenizers import models, trainers

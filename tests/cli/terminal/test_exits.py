@@ -33,6 +33,8 @@ def guarded(code, **options):
     ("open('/')", 1, "/: Is a directory."),
     ("raise KeyboardInterrupt", 130, "interrupted."),
     ("raise typer.BadParameter('no good')", 2, "Invalid value: no good. Try 'chainrule --help'."),
+    ("raise type('PanicException', (BaseException,), {})('index 7\\nof 3')", 1,
+     "a library that chainrule uses failed: index 7 of 3. CHAINRULE_DEBUG=1 shows where."),
     ("raise ValueError('two\\nlines')", 1,
      "unexpected ValueError at <string>:5: two lines This is a bug; CHAINRULE_DEBUG=1 shows the traceback."),
 ])

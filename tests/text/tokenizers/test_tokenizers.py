@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from texts import corpus_of, lines_by_hand
 
 from chainrule import protocols
-from chainrule.errors import OptionError, StorageError
+from chainrule.errors import DataError, OptionError, StorageError
 from chainrule.recipe.registry import build, names
 from chainrule.text.encoded import encode, fit_and_encode
 from chainrule.text.options import TextOptions
@@ -157,6 +157,22 @@ def test_a_long_text_without_white_space_is_encoded():
 def test_a_vocabulary_smaller_than_the_bytes_is_refused(name):
     with pytest.raises(OptionError, match=rf"{name}\.size = 258, expected more than 258"):
         build("text/tokenizers", {"name": name, "size": 258})
+
+
+@pytest.mark.parametrize(("name", "most"), [("byte_pair", "4,194,304"), ("unigram", "4,194,304"),
+                                            ("words", "2,147,483,647"), ("characters", "2,147,483,647")])
+def test_a_vocabulary_too_large_to_be_learned_or_numbered_is_refused(name, most):
+    with pytest.raises(OptionError, match=f"{name}.size = 10000000000, expected at most {most}"):
+        build("text/tokenizers", {"name": name, "size": 10**10})
+
+
+def test_a_panic_of_the_library_is_one_clear_line(tmp_path):
+    layout = json.loads(trained("byte_pair").to_json())
+    layout["pre_tokenizer"]["pretokenizers"][0]["pattern"] = {"Regex": "(a+a+)+b"}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(layout))
+    hostile = load_tokenizer(tmp_path / "tokenizer.json")
+    with pytest.raises(DataError, match="the tokenizers library failed while it cut words into pieces: .*retry-limit"):
+        hostile.encode("a" * 60)
 
 
 def test_a_pair_must_be_seen_at_least_once():
