@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from chainrule.errors import OptionError
 from chainrule.jobs import Job, Trained
 from chainrule.models.pattern import slots
-from chainrule.models.shape import ATTENTION, SUBLAYERS, USUAL, Shape, resolved
+from chainrule.models.shape import ATTENTION, LONGEST, SUBLAYERS, USUAL, Shape, resolved
 from chainrule.recipe.choices import PartOf
 from chainrule.recipe.problems import Problem, Problems
 from chainrule.recipe.schema import OneOf, section_of
@@ -38,7 +38,7 @@ class StackOptions(BaseModel):
 
     pattern: str = "(sf)*4"
     width: int = Field(default=128, ge=1)
-    context: int = Field(default=128, ge=1)
+    context: int = Field(default=128, ge=1, le=LONGEST)
     s: Sublayer = None
     r: Sublayer = None
     c: Sublayer = None

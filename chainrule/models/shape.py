@@ -13,6 +13,7 @@ from chainrule.recipe.registry import has, kind_of, options, resolve
 
 USUAL = {"s": "attention", "r": "lstm", "c": "gated_convolution", "w": "window", "x": "cross_attention",
          "f": "swiglu"}  # the default part of each letter
+LONGEST = 1 << 24  # tokens of a context
 ATTENTION = "parts/attention"
 SUBLAYERS = f"parts/mixers|parts/feedforwards|{ATTENTION}"
 

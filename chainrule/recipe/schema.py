@@ -42,7 +42,7 @@ class OneOf:
 
 def section_of(plain: type, wrong: str = "", *, without: Sequence[str] = (),
                replaced: Mapping[str, tuple[Any, Any]] | None = None) -> Any:
-    """A section of a recipe with the fields, defaults and bounds (`ge`, `gt`, `lt` in their metadata) of a dataclass.
+    """A section of a recipe with a dataclass' fields, defaults and bounds (`ge`, `le`, `gt`, `lt` in their metadata).
 
     `replaced` has another type and default for some of them. If the dataclass refuses a section, the error message is
     `wrong`, if given.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.errors import DataError, OptionError
+from chainrule.storage.environment import memory
 from chainrule.tasks._batch import Batch
 from chainrule.tasks._order import Contiguous, Windows, once
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from chainrule.jobs import Job
     from chainrule.protocols import Tokenizer
 
+BYTES = 32  # of each token of a batch: input and target as 64-bit numbers, and the places where they were cut
 Say = Callable[[str], None]
 
 
@@ -113,7 +115,16 @@ def _order(network: Any, plan: Any, tokens: int, say: Say) -> Windows | Contiguo
     if contiguous and rows > max(1, tokens // context):
         rows = max(1, tokens // context)
         say(f"the text has {_counted(tokens)}, too few for {plan.batch} rows of {context}: training.batch is {rows}.")
+    _check_memory(rows, context)
     return (Contiguous if contiguous else Windows)(tokens, context, rows, plan.seed)
+
+
+def _check_memory(rows: int, context: int) -> None:
+    """Refuses a batch whose token ids alone fill the memory: full memory would end other programs."""
+    most = memory() // (2 * BYTES * context)
+    if rows > most:
+        raise OptionError("training.batch", rows, f"at most {most:,} rows of {context:,} tokens",
+                          f"This machine has {memory() / 1e9:,.0f} GB of memory.")
 
 
 def _reads_on(network: Any, mode: str) -> bool:

@@ -37,7 +37,7 @@ class EngineLearner(Learner):
 
     def gradients(self, batch: Any, before: Any, accumulation: int) -> tuple[float, Any]:
         total, after = 0.0, []
-        for begin, end in self.slices(len(batch), accumulation):
+        for begin, end in self.until_stopped(self.slices(len(batch), accumulation)):
             micro = batch.rows(begin, end).sent(np.asarray, _rows(before, begin, end))
             loss, _, own = self.task.loss(self.network, micro, smoothing=self.plan.label_smoothing)
             (loss * (1 / batch.count)).backward()

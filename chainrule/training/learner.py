@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -39,6 +40,10 @@ class Outcome:
         return math.isfinite(self.loss) and math.isfinite(self.norm)
 
 
+class StepAbandoned(Exception):
+    """A signal came between two micro-batches: weights and state are those after the step before."""
+
+
 class Learner(ABC):
     """A network with its optimizer, schedule, average, and the recurrent state carried from step to step.
 
@@ -59,6 +64,7 @@ class Learner(ABC):
         self.say, self.group = callbacks.say, group or Group()
         self.schedule = build("training/schedules", plan.schedule)
         self.state: Any = None  # of the network, where it is carried on
+        self.should_stop: Callable[[], bool] = lambda: False  # asked between two micro-batches
 
     def step(self, state: TrainingState, progress: float) -> Outcome:
         """One training step; a gradient that is not finite changes nothing.
@@ -158,6 +164,13 @@ class Learner(ABC):
         begin, end = self.group.share(rows)
         bounds = np.linspace(begin, end, min(count, max(1, end - begin)) + 1).round().astype(int).tolist()
         return [(first, last) for first, last in zip(bounds, bounds[1:], strict=False) if first < last]
+
+    def until_stopped(self, slices: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+        """The micro-batches, as long as no signal has asked to stop; a step of many may take long."""
+        for number, each in enumerate(slices):
+            if number and self.should_stop():
+                raise StepAbandoned
+            yield each
 
     def micro_batch_rows(self, state: TrainingState) -> int:
         return -(-self.data.rows // state.accumulation)

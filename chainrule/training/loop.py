@@ -14,11 +14,11 @@ from chainrule.training.advice import advice
 from chainrule.training.budget import BudgetClock, Elapsed
 from chainrule.training.callbacks import Callbacks, Say
 from chainrule.training.forecast import forecast
-from chainrule.training.learner import Learner
+from chainrule.training.learner import Learner, StepAbandoned
 from chainrule.training.metrics_log import MetricsLog
 from chainrule.training.plan import Plan
 from chainrule.training.state import TrainingState
-from chainrule.training.stopping import stopping
+from chainrule.training.stopping import Stop
 from chainrule.training.workspace import METRICS, Workspace, differences
 
 STATE, CLOCK = "state.json", "clock.json"
@@ -67,19 +67,31 @@ def fit(learner: Learner, workspace: Workspace, callbacks: Callbacks) -> Fitted:
         log = MetricsLog(workspace.path if group.leads else None, state, callbacks.show,
                          flops_per_token=clock.flops_per_token, board=learner.tensorboard)
         stack.callback(log.close)
-        stop = stack.enter_context(stopping())
+        stop = Stop()
+        stack.callback(stop.restore)
+        if group.size > 1:
+            stop.listen()  # they stop together, which they agree on after a step
         if not clock.spent(state):
             learner.fit_in_memory(state)
             if group.leads:
                 say(forecast(learner, state, clock))
             state.accumulation = int(group.maximum(state.accumulation))
+        if group.size == 1:
+            stop.listen()  # until here there was nothing to save, so that a signal acts at once
+            learner.should_stop = lambda: stop.number is not None
         saved = time.monotonic()
 
         clock.run()
         while group.broadcast(not clock.spent(state) and not state.out_of_patience(plan.patience)):
             progress = group.broadcast(clock.middle(state))
-            with clock.a_step():
-                outcome = learner.step(state, progress)
+            try:
+                with clock.a_step():
+                    outcome = learner.step(state, progress)
+            except StepAbandoned:
+                _save(workspace, learner, state, log, clock)
+                say(_stop_message(plan, state))
+                stop.raise_signal(stop.number or 0)
+                raise
             if ended := group.broadcast(clock.spent(state)):
                 clock.halt()
             log.progress(_facts(state, clock, outcome.loss, learner))

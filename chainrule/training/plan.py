@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from chainrule.errors import OptionError
 from chainrule.recipe.choices import Choice
 
+LARGEST = 1 << 24  # rows of a batch; no training that has been published takes more
 BOOKKEEPING = {"keep", "save_every", "log_every"}  # options that may change when a training is resumed
+FITS = {"ge": operator.ge, "le": operator.le, "gt": operator.gt, "lt": operator.lt}
 
 
-def bounded(default: Any, *, least: float | None = None, above: float | None = None, below: float | None = None) -> Any:
+def bounded(default: Any, *, least: float | None = None, most: float | None = None, above: float | None = None,
+            below: float | None = None) -> Any:
     """A field with bounds, which recipes and plans check alike; None is allowed where the default is None."""
     return field(default=default, metadata={name: value for name, value in (
-        ("ge", least), ("gt", above), ("lt", below)) if value is not None})
+        ("ge", least), ("le", most), ("gt", above), ("lt", below)) if value is not None})
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ class Plan:
     """What a recipe's `training` section says."""
 
     budget: Budget = field(default_factory=lambda: Budget(epochs=1))
-    batch: int = bounded(32, least=1)  # rows of one step
+    batch: int = bounded(32, least=1, most=LARGEST)  # rows of one step
     accumulation: int = bounded(1, least=1)  # micro-batches of each batch, if memory is short
     optimizer: Choice = "adamw"
     schedule: Choice = "cosine"
@@ -73,12 +77,11 @@ class Plan:
     seed: int = bounded(0, least=0)
 
     def __post_init__(self) -> None:
-        words = {"ge": "at least {}", "gt": "more than {}", "lt": "less than {}"}
+        words = {"ge": "at least {}", "le": "at most {:,}", "gt": "more than {}", "lt": "less than {}"}
         for each in fields(self):
             value = getattr(self, each.name)
             for name, bound in each.metadata.items():
-                fits = {"ge": lambda v, b: v >= b, "gt": lambda v, b: v > b, "lt": lambda v, b: v < b}[name]
-                if value is not None and not fits(value, bound):
+                if value is not None and not FITS[name](value, bound):
                     none = ", or null for none" if each.default is None or each.name == "clip" else ""
                     raise OptionError(f"training.{each.name}", value, words[name].format(bound) + none)
         if self.accumulation > self.batch:

@@ -1,18 +1,16 @@
-"""Ctrl-C, SIGTERM and a closed terminal end training after the current step, so that nothing is lost."""
+"""Ctrl-C, SIGTERM and a closed terminal end training after the current micro-batch; no finished step is lost."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Stop:
-    """The signal that asked training to stop, if any."""
+    """The signal that asked training to stop, if any; `number` is looked at between steps and micro-batches."""
 
     def __init__(self) -> None:
         self.number: int | None = None
@@ -40,14 +38,3 @@ class Stop:
     def _record(self, number: int, frame: Any) -> None:
         self.number = number
         self.restore()  # a second signal acts at once
-
-
-@contextmanager
-def stopping() -> Iterator[Stop]:
-    """`with stopping() as stop:`; look at `stop.number` between steps."""
-    stop = Stop()
-    stop.listen()
-    try:
-        yield stop
-    finally:
-        stop.restore()

@@ -57,7 +57,7 @@ class TorchLearner(Learner):
     def gradients(self, batch: Any, before: Any, accumulation: int) -> tuple[Tensor, Any]:
         total, after = torch.zeros((), device=self.device), []
         slices = self.slices(len(batch), accumulation)
-        for begin, end in slices:
+        for begin, end in self.until_stopped(slices):
             micro = batch.rows(begin, end).sent(self.sent, self._rows(before, begin, end, len(slices)))
             with self.autocast():
                 whole, loss, own = self.objective(micro)

@@ -150,6 +150,27 @@ def test_a_stopped_training_goes_on_and_ends_byte_equal(folder, recipe, numbers)
     assert not (folder / f".{recipe}-cut.training").exists()
 
 
+def test_one_signal_ends_a_training_that_is_still_being_prepared(folder):
+    """The forecast times a step, which here takes hours."""
+    long = ["training.batch=1048576", "training.accumulation=65536", "training.budget.steps=1"]
+    process = subprocess.Popen(command(*training(folder, "transformer", "long", *long)), env=environment(folder),
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    while not (folder / ".long.training").exists() and process.poll() is None:
+        time.sleep(0.1)
+    time.sleep(1)
+    process.send_signal(signal.SIGTERM)
+    said = process.communicate(timeout=600)[1]
+    assert process.returncode == 143 and "parameters;" not in said and "Traceback" not in said, said
+
+
+@pytest.mark.parametrize(("option", "said"), [
+    ("training.batch=1000000000000", "training.batch = 1000000000000, expected less than or equal to 16777216."),
+    ("model.context=1000000000000", "model.context = 1000000000000, expected less than or equal to 16777216.")])
+def test_sizes_that_no_training_can_have_are_refused(folder, option, said):
+    _, errors = run(*training(folder, "transformer", "vast"), option, code=2)
+    assert errors == f"chainrule: {said}\n"
+
+
 def test_resuming_with_another_recipe_or_text_is_refused_and_the_difference_shown(folder):
     args = training(folder, "transformer", "other", "training.budget.steps=100000", "training.save_every=0.1")
     stopped(folder, args, signal.SIGINT, 0.3)
