@@ -69,16 +69,7 @@ def fit(learner: Learner, workspace: Workspace, callbacks: Callbacks) -> Fitted:
         stack.callback(log.close)
         stop = Stop()
         stack.callback(stop.restore)
-        if group.size > 1:
-            stop.listen()  # they stop together, which they agree on after a step
-        if not clock.spent(state):
-            learner.fit_in_memory(state)
-            if group.leads:
-                say(forecast(learner, state, clock))
-            state.accumulation = int(group.maximum(state.accumulation))
-        if group.size == 1:
-            stop.listen()  # until here there was nothing to save, so that a signal acts at once
-            learner.should_stop = lambda: stop.number is not None
+        _prepare(learner, state, clock, stop, say)
         saved = time.monotonic()
 
         clock.run()
@@ -113,6 +104,24 @@ def fit(learner: Learner, workspace: Workspace, callbacks: Callbacks) -> Fitted:
             _save(workspace, learner, state, log, clock)
             stop.raise_signal(int(group.maximum(stop.number or 0)))
         return _finished(workspace, learner, state, clock)
+
+
+def _prepare(learner: Learner, state: TrainingState, clock: BudgetClock, stop: Stop, say: Say) -> None:
+    """Chooses micro-batches that fit in memory, and says what training will take.
+
+    Meanwhile a signal acts at once, since there is nothing to save yet. Several processes agree to stop, after a step.
+    """
+    group = learner.group
+    if group.size > 1:
+        stop.listen()
+    if not clock.spent(state):
+        learner.fit_in_memory(state)
+        if group.leads:
+            say(forecast(learner, state, clock))
+        state.accumulation = int(group.maximum(state.accumulation))
+    if group.size == 1:
+        stop.listen()
+        learner.should_stop = lambda: stop.number is not None
 
 
 def _is_due(plan: Plan, state: TrainingState, clock: BudgetClock) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, TextIO, cast
+from typing import Any, TextIO
 
 OBEYED = "\n\t"
 SHOWN = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in OBEYED}
@@ -47,4 +47,4 @@ def show_controls() -> None:
 
 def drawing_on(stream: TextIO) -> TextIO:
     """The terminal itself, for a progress bar, which moves the cursor. Its texts have to be `visible` already."""
-    return stream.terminal if isinstance(stream, VisibleStream) else cast(TextIO, stream)
+    return stream.terminal if isinstance(stream, VisibleStream) else stream
