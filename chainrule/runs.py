@@ -15,6 +15,7 @@ from chainrule.recipe.recipe import Recipe, load_recipe, make_recipe
 from chainrule.recipe.registry import build, find
 from chainrule.storage import open_run, write_run
 from chainrule.storage.json_text import json_text
+from chainrule.storage.manifest import HINT
 
 if TYPE_CHECKING:
     from chainrule.protocols import Tokenizer
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 TOKENIZER, REPORT, METRICS = "tokenizer.json", "report.json", "metrics.jsonl"
 SIZES = ("order", "dimension", "parameters")  # those that a report may have
+# what a family raises where tensors are missing, or have other names, shapes or types than its own
+MISFITS = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, AssertionError, RecursionError)
 ENVIRONMENT, CARD, COUNTS = "environment.json", "README.md", "counts.safetensors"
 
 
@@ -79,9 +82,26 @@ def load(run: str | Path, *, to_write: bool = False) -> LoadedRun:
         raise StorageError(f"{run}: holds counts, not a model. Make one with chainrule merge {run} --out RUN.")
     recipe = _recipe_of(folder.path)
     tokenizer = load_tokenizer(folder.file(TOKENIZER))
+    report = report_of(folder.file(REPORT))
     family: Any = find("families", recipe.family)
-    model = (family.load_to_write if to_write else family.load)(folder.path, recipe, tokenizer)
-    return LoadedRun(folder.path, recipe, tokenizer, model, json.loads(folder.file(REPORT).read_text(encoding="utf-8")))
+    try:
+        model = (family.load_to_write if to_write else family.load)(folder.path, recipe, tokenizer)
+    except MISFITS as error:
+        said = " ".join(f"{type(error).__name__} {error}".split())
+        raise StorageError(f"{run}: its files do not make a model of the family {recipe.family} ({said}). {HINT}"
+                           ) from error
+    return LoadedRun(folder.path, recipe, tokenizer, model, report)
+
+
+def report_of(path: Path) -> dict[str, Any]:
+    """What a run's report.json says."""
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise StorageError(f"{path}: not JSON ({error}). {HINT}") from None
+    if not isinstance(report, dict):
+        raise StorageError(f"{path}: a JSON {type(report).__name__}, expected an object. {HINT}")
+    return report
 
 
 def task_of(run: str | Path | LoadedRun) -> Any:

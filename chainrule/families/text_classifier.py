@@ -20,12 +20,13 @@ from chainrule.classifying.targets import Gathered
 from chainrule.classifying.tree import tree_tensors
 from chainrule.classifying.validating import Validation
 from chainrule.classifying.vocabulary import learn_features
-from chainrule.errors import DataError, OptionError
+from chainrule.errors import DataError, OptionError, StorageError
 from chainrule.jobs import Job, Trained
 from chainrule.protocols import Family, WordVectors
 from chainrule.recipe.registry import part
 from chainrule.runs import LoadedRun, load, save_run
 from chainrule.storage.index_arrays import Arrays
+from chainrule.storage.manifest import HINT
 from chainrule.storage.tensors import open_tensors, save_tensors
 from chainrule.text.options import Column
 from chainrule.text.split import Selection
@@ -120,11 +121,12 @@ class TextClassifierFamily(Family):
     @classmethod
     def load(cls, folder: Path, recipe: Any, tokenizer: Any) -> TextClassifier:
         options, tensors = recipe.model, open_tensors(folder / WEIGHTS)
-        known, counts = json.loads((folder / LABELS).read_text(encoding="utf-8")), label_counts(folder)
+        known, counts = _labels_of(folder), label_counts(folder)
         shape = Shape(options.word_ngrams, options.min_n, options.max_n, options.bucket)
         rows = 1 + len(tokenizer.tokens[3:]) + np.size(tensors.get("buckets", ()))
         check_arrays(Arrays(folder / WEIGHTS, tensors), rows, len(known), shape.hashed, options)
         features = Features(tokenizer.tokens[3:], tensors["buckets"], shape, cut="cut" in tensors)
+        _check_shapes(folder, features, tensors, len(known), options.loss)
         inputs: Any = QuantizedRows.from_tensors(tensors) if options.quantized else tensors["inputs"]
         tree = no_tree()
         if options.loss == "hierarchical_softmax":  # runs of earlier versions have no tree
@@ -147,8 +149,30 @@ def write(folder: Path, model: TextClassifier, counts: np.ndarray) -> None:
 
 def label_counts(folder: Path) -> np.ndarray:
     """How often each label of a run occurred."""
-    known = json.loads((folder / LABELS).read_text(encoding="utf-8"))
-    return np.array([each["count"] for each in known], np.int64)
+    return np.array([each["count"] for each in _labels_of(folder)], np.int64)
+
+
+def _labels_of(folder: Path) -> list[dict[str, Any]]:
+    """What labels.json says: each label, and how often it occurred."""
+    wrong = StorageError(f"{folder / LABELS}: expected a list of labels, each with its count. {HINT}")
+    try:
+        known = json.loads((folder / LABELS).read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        raise wrong from None
+    if not isinstance(known, list) or not known or not all(
+            isinstance(each, dict) and isinstance(each.get("label"), str) and type(each.get("count")) is int
+            and 0 <= each["count"] < 2**63 for each in known):
+        raise wrong
+    return known
+
+
+def _check_shapes(folder: Path, features: Features, tensors: Mapping[str, np.ndarray], labels: int, loss: str) -> None:
+    """Refuses tables that have other sizes than words and labels ask for."""
+    outputs, inputs, where = tensors["outputs"].shape, tensors.get("inputs"), folder / WEIGHTS
+    if len(outputs) != 2 or labels - outputs[0] not in ((0, 1) if loss == "hierarchical_softmax" else (0,)):
+        raise StorageError(f"{where}: 'outputs' is {outputs}, expected a row for each of {labels:,} labels. {HINT}")
+    if inputs is not None and inputs.shape != (features.rows, outputs[1]):
+        raise StorageError(f"{where}: 'inputs' is {inputs.shape}, expected {(features.rows, outputs[1])}. {HINT}")
 
 
 def save_shrunk(run: LoadedRun, small: TextClassifier, out: Path, facts: Mapping[str, Any], *, replace: bool) -> None:

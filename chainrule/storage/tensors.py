@@ -63,7 +63,10 @@ def open_tensors(path: Path) -> dict[str, np.ndarray]:
             raise _broken(path, f"{name!r} has offsets {begin} to {end}, which do not fit its shape and neighbors")
         expected = end
         if end <= len(data):
-            found[name] = np.ndarray(shape, dtype, data, begin) if end > begin else np.empty(shape, dtype)
+            try:
+                found[name] = np.ndarray(shape, dtype, data, begin) if end > begin else np.empty(shape, dtype)
+            except ValueError:  # [2^62, 0] has no element, and is too large all the same
+                raise _broken(path, f"{name!r} has shape {shape!r}") from None
             found[name].flags.writeable = False
     if expected != len(data):
         raise _broken(path, f"{len(data):,} bytes of data, expected {expected:,}")

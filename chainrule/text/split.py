@@ -16,6 +16,7 @@ BLOCK = 8 << 10  # bytes of a passage of a long document, at least
 TINY = 32 * BLOCK  # below this many bytes, every line is a passage
 MANY = 100  # with so many documents, every document is a passage
 LOOK = 64 << 20  # bytes read to see how many documents there are
+FINEST = 10**6  # one passage of so many is the smallest share
 WHOLE = 1 << 62  # more bytes than any document has
 
 
@@ -96,7 +97,11 @@ def split(corpus: Corpus, fraction: float, seed: int = 0) -> tuple[Selection, Se
     """A corpus in two, to train and to validate; they share no passage, and together they are the whole."""
     if not 0 < fraction < 1:
         raise OptionError("split.valid", fraction, "a number between 0 and 1", "0.1 sets a tenth aside.")
-    passage, share = passage_bytes(corpus), Fraction(fraction).limit_denominator(10**6)
+    share = Fraction(fraction).limit_denominator(FINEST)
+    if share in (0, 1):
+        raise OptionError("split.valid", fraction, f"between {1 / FINEST:f} and {1 - 1 / FINEST:f}",
+                          "For a fixed validation text, give --valid; 0 sets nothing aside.")
+    passage = passage_bytes(corpus)
     train, valid = (Selection(corpus, Fold(share, seed, part), passage) for part in ("train", "valid"))
     if passage == 1:
         count = sum(1 for _ in passages(corpus, passage, CHUNK))

@@ -92,7 +92,7 @@ def load_tokenizer(path: Path) -> TrainedTokenizer:
         return registry.find(KIND, _name(layout)).load(layout)  # type: ignore[attr-defined]
     except FileNotFoundError:
         raise StorageError(f"{path}: no such file, expected a tokenizer.json.") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
         raise StorageError(f"{path}: not a tokenizer that chainrule wrote ({error}).") from None
 
 

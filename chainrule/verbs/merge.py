@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,13 +13,14 @@ from chainrule.counting import merge as merging
 from chainrule.counting.counts import Counts
 from chainrule.counting.scratch import Scratch
 from chainrule.counting.shards import Shard, load_shard, part_numbers
-from chainrule.errors import OptionError, UsageError
+from chainrule.errors import OptionError, StorageError, UsageError
 from chainrule.families.ngram import from_counts, scratch_for
 from chainrule.jobs import Job, existing_parent
 from chainrule.recipe.recipe import make_recipe
 from chainrule.recipe.registry import build
-from chainrule.runs import REPORT
+from chainrule.runs import REPORT, report_of
 from chainrule.storage import check_target
+from chainrule.storage.manifest import HINT
 from chainrule.text.corpora import open_corpus
 from chainrule.text.encoded import encode
 from chainrule.verbs.train import finish
@@ -59,7 +59,9 @@ def _check_parts(folders: Sequence[str | Path]) -> None:
     """No part may be counted twice; a part that is missing is named."""
     seen: dict[tuple[str, tuple[int, int]], str | Path] = {}
     for folder in folders:
-        report = json.loads((Path(folder) / REPORT).read_text(encoding="utf-8"))
+        report = report_of(Path(folder) / REPORT)
+        if not isinstance(report.get("text"), str) or not isinstance(report.get("part"), str):
+            raise StorageError(f"{Path(folder) / REPORT}: does not say which part of which text was counted. {HINT}")
         own = report["text"], part_numbers(report["part"])
         if own in seen:
             raise UsageError(f"{seen[own]} and {folder} hold the same part {report['part']} of the same text.")

@@ -141,6 +141,7 @@ def test_data_without_a_known_word_is_measured(chainrule, place):
     (["--num", "0"], "num = 0, expected at least 1"),
     (["--num", "few"], "'--num'"),
     (["--beams", "0"], "beams = 0, expected at least 1"),
+    (["--beams", "2", "--length-penalty", "1e308"], "length_penalty = 1e+308, expected at most 10"),
     (["--max-tokens", "0"], "max_tokens = 0, expected at least 1"),
     (["--repetition-penalty", "0"], "repetition_penalty = 0.0, expected at least 1"),
 ])

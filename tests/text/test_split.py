@@ -110,6 +110,12 @@ def test_a_fraction_outside_zero_and_one_is_refused(fraction):
         split(corpus_of("hay"), fraction)
 
 
+@pytest.mark.parametrize("fraction", [1e-300, 1e-9, 1 - 1e-12])
+def test_a_share_finer_than_a_millionth_is_refused(fraction):
+    with pytest.raises(OptionError, match=rf"split\.valid = {fraction}, expected between 0.000001 and 0.999999"):
+        split(corpus_of("a\n" * 10), fraction)
+
+
 @pytest.mark.parametrize("i, n", [(0, 3), (4, 3), (1, 0)])
 def test_a_part_that_does_not_exist_is_refused(i, n):
     with pytest.raises(OptionError, match=rf"part = '{i}/{n}', expected 1/"):

@@ -14,6 +14,8 @@ from chainrule.generation.rows import Draft, Rows
 from chainrule.protocols import Array
 from chainrule.recipe.registry import part
 
+LARGEST_PENALTY = 10.0  # of larger ones, the power of a long text's length is no number
+
 
 @part
 class Beam:
@@ -30,6 +32,9 @@ class Beam:
             raise OptionError("beams", beams, "at least 1")
         if not 0 <= length_penalty < float("inf"):
             raise OptionError("length_penalty", length_penalty, "0 or more", "0 ranks by ln p alone.")
+        if length_penalty > LARGEST_PENALTY:
+            raise OptionError("length_penalty", length_penalty, f"at most {LARGEST_PENALTY:g}",
+                              "1 divides ln p by the length; more favors long texts further.")
         self.results, self.length_penalty = beams, length_penalty
 
     def extend(self, rows: Rows, log_p_BV: Array) -> Extension:

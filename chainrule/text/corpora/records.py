@@ -61,6 +61,8 @@ def json_records(path: Path, *, size: int, errors: str) -> Iterator[tuple[int, A
             record = json.loads(line)
         except ValueError as error:
             raise DataError(f"{path}: line {number}: not JSON ({error}), expected one object a line.") from None
+        except RecursionError:
+            raise DataError(f"{path}: line {number}: JSON nested too deep, expected one object a line.") from None
         yield number, record
 
 

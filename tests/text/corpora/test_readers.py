@@ -87,6 +87,7 @@ def test_json_lines_are_read_without_duckdb(tmp_path):
 
 @pytest.mark.parametrize("line, message", [
     ('{"text": ', "a.jsonl: line 2: not JSON"),
+    ("[" * 200_000, "a.jsonl: line 2: JSON nested too deep, expected one object a line"),
     ("[1, 2]", "a.jsonl: line 2: a JSON list, expected an object with the field 'text'"),
     ('{"txt": "hay"}', r"a.jsonl: line 2: no field 'text'. Did you mean 'txt'\? Set text.field"),
     ('{"text": null}', "a.jsonl: line 2: the field 'text' is None, expected text"),
