@@ -12,7 +12,7 @@ from chainrule.errors import DataError, did_you_mean
 from chainrule.text.corpora.blocks import lines
 from chainrule.text.corpora.formats import FileSource
 from chainrule.text.corpora.records import json_records
-from chainrule.text.options import TextOptions
+from chainrule.text.options import LONGEST_LINE, TextOptions
 
 SIZE = 1 << 20  # bytes read at a time
 TABLES = {".csv": ",", ".tsv": "\t"}
@@ -28,6 +28,7 @@ class Layout:
     text: str = "text"
     separator: str | None = None  # between several labels in one field of a table
     errors: str = "strict"
+    longest_line: int = LONGEST_LINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def _read(path: Path, form: str, layout: Layout, need_labels: bool) -> Iterator[
 def _lines(path: Path, layout: Layout) -> Iterator[Example]:
     """Words that begin with the prefix are labels, wherever they stand."""
     prefix = layout.prefix.encode()
-    for number, line in lines(path, size=SIZE, errors=layout.errors):
+    for number, line in lines(path, size=SIZE, errors=layout.errors, longest=layout.longest_line):
         found = []
         while line.startswith(prefix):
             first, *rest = line.split(None, 1)
@@ -94,8 +95,9 @@ def _labels(value: Any, layout: Layout) -> list[str]:
 
 
 def _table(path: Path, delimiter: str, layout: Layout, need_labels: bool) -> Iterator[Row]:
-    text = (line.decode() + "\n" for _, line in lines(path, size=SIZE, errors=layout.errors))
-    csv.field_size_limit(2**31 - 1)
+    text = (line.decode() + "\n" for _, line in lines(path, size=SIZE, errors=layout.errors,
+                                                      longest=layout.longest_line))
+    csv.field_size_limit(min(layout.longest_line << 20, 2**31 - 1))
     plain = delimiter == "\t"  # quotes are ordinary characters there
     rows = csv.reader(text, delimiter=delimiter, quoting=csv.QUOTE_NONE if plain else csv.QUOTE_MINIMAL,
                       strict=not plain)
@@ -135,7 +137,7 @@ def _cells(row: Sequence[str], columns: Sequence[int | None], path: Path, line: 
 
 
 def _records(path: Path, layout: Layout, need_labels: bool) -> Iterator[Row]:
-    for number, record in json_records(path, size=SIZE, errors=layout.errors):
+    for number, record in json_records(path, size=SIZE, errors=layout.errors, longest=layout.longest_line):
         wanted = [layout.text, layout.label] if need_labels else [layout.text]
         missing = [name for name in wanted if not isinstance(record, dict) or name not in record]
         if missing:
@@ -151,4 +153,4 @@ def _expected(source: FileSource, layout: Layout) -> str:
 
 def layout_of(text: TextOptions, labels: Any) -> Layout:
     """From a recipe's sections `text` and `model.labels`."""
-    return Layout(labels.prefix, labels.field, text.field, labels.separator, text.errors)
+    return Layout(labels.prefix, labels.field, text.field, labels.separator, text.errors, text.longest_line)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+LONGEST_LINE = 64  # MiB
 
 # a field's name, or a column's number, which YAML and the command line read as one
 Column = Annotated[str, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
@@ -20,7 +22,8 @@ class TextOptions(BaseModel):
     blank_lines: Literal["drop", "keep"] = "drop"
     field: Column = "text"
     marks: Literal["error", "drop"] = "error"
+    longest_line: int = Field(default=LONGEST_LINE, ge=1)  # MiB, where a line is held in memory: not of plain text
 
     def digest(self) -> str:
         """Everything that changes what is read, as one short line; part of every cache key."""
-        return self.model_dump_json()
+        return self.model_dump_json(exclude={"longest_line"})

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from chainrule.errors import DataError
 from chainrule.text.corpora.decoding import refuse_binary, valid_utf8, without_bom
 from chainrule.text.corpora.packing import open_stream
+from chainrule.text.options import LONGEST_LINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +38,31 @@ def blocks(path: Path, *, size: int, errors: str) -> Iterator[Block]:
             line, offset = line + data.count(b"\n"), offset + len(data)
 
 
-def lines(path: Path, *, size: int, errors: str) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file with their numbers, without line ends; each must fit into memory."""
+def lines(path: Path, *, size: int, errors: str, longest: int = LONGEST_LINE) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file with their numbers, without line ends; each must fit into memory.
+
+    A packed file of some megabytes may hold a line of gigabytes, so one of more than `longest` MiB is refused.
+    """
     parts: list[bytes] = []
-    number = 1
+    number, held = 1, 0  # held: bytes in `parts`
     for block in blocks(path, size=size, errors=errors):
         *whole, rest = block.data.split(b"\n")
         for line in whole:
+            if held + len(line) > longest << 20:
+                raise _too_long(path, number, longest, errors)
             yield number, b"".join([*parts, line])
-            parts, number = [], number + 1
+            parts, held, number = [], 0, number + 1
         parts.append(rest)
+        held += len(rest)
+        if held > longest << 20:
+            raise _too_long(path, number, longest, errors)
     if last := b"".join(parts):
         yield number, last
+
+
+def _too_long(path: Path, number: int, longest: int, errors: str) -> DataError:
+    other = "" if errors == "convert" else f" Or set text.longest_line={2 * longest}, if there is memory for it."
+    return DataError(f"{path}: line {number}: longer than {longest} MiB, expected one record a line.{other}")
 
 
 def cut_text(data: bytes, size: int) -> Iterator[tuple[bytes, bool]]:

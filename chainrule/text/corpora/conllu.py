@@ -26,7 +26,7 @@ def read_conllu(path: Path, options: TextOptions, size: int) -> Iterator[Chunk]:
 def _sentences(path: Path, options: TextOptions, size: int) -> Iterator[tuple[int, list[bytes]]]:
     sentence: list[bytes] = []
     number = 0
-    for number, line in lines(path, size=size, errors=options.errors):
+    for number, line in lines(path, size=size, errors=options.errors, longest=options.longest_line):
         line = line.rstrip(b"\r")
         if line:
             sentence.append(line)

@@ -52,9 +52,9 @@ def _documents(records: Iterable[Record], path: Path, options: TextOptions, size
             yield Chunk(piece, str(path), line, last)
 
 
-def json_records(path: Path, *, size: int, errors: str) -> Iterator[tuple[int, Any]]:
+def json_records(path: Path, *, size: int, errors: str, longest: int) -> Iterator[tuple[int, Any]]:
     """The number of each line that is not blank, and the JSON in it."""
-    for number, line in lines(path, size=size, errors=errors):
+    for number, line in lines(path, size=size, errors=errors, longest=longest):
         if not line.strip():
             continue
         try:
@@ -67,7 +67,8 @@ def json_records(path: Path, *, size: int, errors: str) -> Iterator[tuple[int, A
 
 
 def _json_fields(path: Path, options: TextOptions, size: int) -> Iterator[Record]:
-    for number, record in json_records(path, size=size, errors=options.errors):
+    for number, record in json_records(path, size=size, errors=options.errors,
+                                       longest=options.longest_line):
         if not isinstance(record, dict):
             raise DataError(f"{path}: line {number}: a JSON {type(record).__name__}, expected an object with the field "
                             f"{options.field!r}.")
@@ -77,8 +78,9 @@ def _json_fields(path: Path, options: TextOptions, size: int) -> Iterator[Record
 
 
 def _cells(path: Path, options: TextOptions, size: int, *, delimiter: str, quoting: Literal[0, 3]) -> Iterator[Record]:
-    text = (line.decode() + "\n" for _, line in lines(path, size=size, errors=options.errors))
-    csv.field_size_limit(2**31 - 1)  # the default, 128 KB, is less than a chapter
+    text = (line.decode() + "\n" for _, line in lines(path, size=size, errors=options.errors,
+                                                      longest=options.longest_line))
+    csv.field_size_limit(min(options.longest_line << 20, 2**31 - 1))  # the default, 128 KB, is less than a chapter
     rows = csv.reader(text, delimiter=delimiter, quoting=quoting, strict=quoting != csv.QUOTE_NONE)
     column: int | None = int(options.field) - 1 if options.field.isdecimal() else None
     first = 1

@@ -15,6 +15,7 @@ from chainrule.storage.files import opened
 from chainrule.vectors.files.table import Table, check_size, empty_rows, spelled
 
 BLOCK = 1 << 22  # bytes read at a time
+LONGEST_HEADER, LONGEST_LINE = 200, 64 << 20  # bytes; a packed file of some megabytes may hold a line of gigabytes
 JIT_PAYS_FROM = 1_000_000  # numbers: NumPy reads them in about the time in which the kernel is loaded
 Parse = Callable[[list[bytes], np.ndarray], tuple[list[bytes], np.ndarray]]
 
@@ -29,8 +30,8 @@ def read_text(path: Path, *, header: bool) -> Table:
     parse = _parser(rows.size)
     with opened(path) as stream:
         if header:
-            stream.readline()
-        for lines in line_blocks(stream):
+            stream.readline(LONGEST_HEADER)
+        for lines in line_blocks(stream, path):
             low, room = len(names), count - len(names)
             names += read_lines(path, lines[:room], first + low, rows[low : low + len(lines)], parse)
             if len(lines) > room:  # said last: what is broken before it may be why
@@ -52,7 +53,7 @@ def header_of(line: bytes) -> tuple[int, int] | None:
 
 def _announced(path: Path) -> tuple[int, int]:
     with opened(path) as stream:
-        line = stream.readline(200)
+        line = stream.readline(LONGEST_HEADER)
     found = header_of(line)
     if found is None:
         raise DataError(f"{path}: line 1: {line[:40].decode(errors='replace').strip()!r}, expected two numbers: how "
@@ -68,16 +69,18 @@ def _counted(path: Path) -> tuple[int, int]:
     if dimension < 1:
         raise DataError(f"{path}: line 1: no numbers after the word, expected a word and its vector.")
     with opened(path) as stream:
-        return sum(map(len, line_blocks(stream))), dimension
+        return sum(map(len, line_blocks(stream, path))), dimension
 
 
-def line_blocks(stream: BinaryIO) -> Iterator[list[bytes]]:
+def line_blocks(stream: BinaryIO, path: Path) -> Iterator[list[bytes]]:
     """The lines, some megabytes at a time; empty ones at the end are none."""
     rest, blank = b"", 0
     while data := stream.read(BLOCK):
         cut = data.rfind(b"\n") + 1
         if not cut:
             rest += data
+            if len(rest) > LONGEST_LINE:
+                raise DataError(f"{path}: a line longer than {LONGEST_LINE >> 20} MiB, expected a word and numbers.")
             continue
         lines = (rest + data[: cut - 1]).split(b"\n")
         rest = data[cut:]
