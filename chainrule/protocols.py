@@ -232,6 +232,7 @@ class Family(Protocol):
     Options: ClassVar[Any]  # a frozen pydantic model: the recipe's `model` section
     Training: ClassVar[Any] = None  # the same for the `training` section, where the family has one
     tasks: ClassVar[tuple[str, ...]] = ("language",)  # what it can learn, the usual one first
+    tokenizer: ClassVar[str] = "words"  # where a recipe names none
     layered: ClassVar[bool] = False  # whether its models are `Layered`, also before they are trained
 
     @classmethod

@@ -20,6 +20,7 @@ from chainrule.families._stepwise import (
     workspace_of,
 )
 from chainrule.jobs import Job, Trained
+from chainrule.models.shape import LONGEST
 from chainrule.protocols import Family, Tokenizer
 from chainrule.recipe.choices import PartOf
 from chainrule.recipe.error_paths import recipe_paths_in_errors
@@ -35,12 +36,13 @@ KINDS = {"s": "attention", "w": "window", "embedding": "lookup", "dropout": "ind
 class Engine(Family):
     """Small neural language models on the project's own automatic differentiation, in NumPy alone."""
 
+    tokenizer = "byte_pair"
     layered = True
 
     class Options(StackOptions):
         """What a recipe's `model` section may say: the parts of the family neural, as far as the engine has them."""
 
-        context: int = Field(default=64, ge=1)
+        context: int = Field(default=64, ge=1, le=LONGEST)
         embedding: Annotated[dict[str, Any], PartOf("parts/embeddings")] = {"name": "lookup", "deviation": 0.1}
 
         @model_validator(mode="before")

@@ -31,6 +31,7 @@ class Neural(Family):
 
     Options = StackOptions
     tasks = ("language", "masked_language")
+    tokenizer = "byte_pair"
     layered = True
 
     class Training(StepwiseTraining):  # type: ignore[misc, valid-type]

@@ -48,6 +48,7 @@ class VectorsFamily(Family):
     """Word vectors: a vector for each word, near where words are alike."""
 
     tasks = ("word_vectors",)
+    tokenizer = "plain_words"
 
     class Options(BaseModel):
         """What a recipe's `model` section may say."""

@@ -78,6 +78,8 @@ def make_recipe(data: Mapping[str, Any], overrides: Sequence[str] = (), *, sourc
         plain.pop("model", None)  # the options of another family do not apply
         plain.pop("training", None)
     schema, problems = _schema_of(new_family)
+    if not (usual := schema.model_fields["tokenizer"]).is_required():
+        plain.setdefault("tokenizer", dict(usual.default))
     problems += apply_overrides(plain, schema, changes)
     if plain.get("description") == data.get("description") and (changed_words := _changes_of_model(overrides)):
         plain["description"] = f"{data.get('description', '')} Changed: {changed_words}.".strip()
@@ -144,7 +146,9 @@ def _schema(family: Any) -> type[Recipe]:
         return task
 
     task = Annotated[dict[str, Any], PartOf("tasks"), AfterValidator(known)]
-    own: dict[str, Any] = {"task": (task, {"name": family.tasks[0]}), "model": (family.Options, ...)}
+    tokenizer = Annotated[dict[str, Any], PartOf("text/tokenizers")]
+    own: dict[str, Any] = {"tokenizer": (tokenizer, {"name": family.tokenizer}),
+                           "task": (task, {"name": family.tasks[0]}), "model": (family.Options, ...)}
     if family.Training is not None:
         own["training"] = (family.Training, family.Training())
     return create_model("Recipe", __base__=Recipe, **own)

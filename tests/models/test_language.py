@@ -83,6 +83,18 @@ def test_a_score_depends_on_nothing_that_follows(model):
         torch.testing.assert_close(model.score(ids[:, :time]), model.score(ids)[:, :time], atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint16])
+def test_numpy_ids_are_taken_as_they_come_from_a_tokenizer(model, dtype):
+    ids = np.array([[2, 3, 4], [4, 3, 2]], dtype)
+    _, expected = stepped(model, torch.tensor(ids.astype(np.int64)))
+    state = model.start(2)
+    for column in ids.T:
+        state = model.advance(state, column)
+    assert torch.equal(model.log_probs(state), model.log_probs(expected))
+    torch.testing.assert_close(model.log_probs(model.pick(state, np.array([1]))), model.log_probs(expected)[1:])
+    assert torch.equal(torch.as_tensor(model.score(ids)), torch.as_tensor(model.score(ids.astype(np.int64))))
+
+
 def test_picked_rows_advance_independently(model):
     ids, rows = text(), [2, 0, 2]
     _, state = stepped(model, ids[:, :14])

@@ -161,9 +161,18 @@ def test_a_wrong_value_is_reported_with_what_was_expected(change, words):
     assert [line for line in problems(**change) if line.startswith(words)], problems(**change)
 
 
-def test_a_missing_tokenizer_is_reported():
-    with pytest.raises(Problems, match="tokenizer is missing."):
-        make_recipe({"family": "unigrams"})
+def test_a_recipe_without_a_tokenizer_has_the_usual_one_of_its_family():
+    assert make_recipe({"family": "unigrams"}) == make_recipe({"family": "unigrams", "tokenizer": "words"})
+    assert make_recipe({"family": "unigrams"}, ["tokenizer.min_count=2"]).tokenizer["min_count"] == 2
+    assert make_recipe({"family": "unigrams"}).tokenizer["min_count"] == 1  # the default itself is not changed
+    usual = {"ngram": "words", "mixture": "words", "text_classifier": "words", "vectors": "plain_words",
+             "neural": "byte_pair", "engine": "byte_pair"}
+    assert {name: make_recipe({"family": name}).tokenizer["name"] for name in usual} == usual
+
+
+def test_a_recipe_without_a_family_misses_its_tokenizer_too():
+    with pytest.raises(Problems, match="family is missing.\ntokenizer is missing."):
+        make_recipe({})
 
 
 @pytest.mark.parametrize("override", ["oops", "=3", ".=3", "model..order=3", ""])
