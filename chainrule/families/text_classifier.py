@@ -126,7 +126,6 @@ class TextClassifierFamily(Family):
         rows = 1 + len(tokenizer.tokens[3:]) + np.size(tensors.get("buckets", ()))
         check_arrays(Arrays(folder / WEIGHTS, tensors), rows, len(known), shape.hashed, options)
         features = Features(tokenizer.tokens[3:], tensors["buckets"], shape, cut="cut" in tensors)
-        _check_shapes(folder, features, tensors, len(known), options.loss)
         inputs: Any = QuantizedRows.from_tensors(tensors) if options.quantized else tensors["inputs"]
         tree = no_tree()
         if options.loss == "hierarchical_softmax":  # runs of earlier versions have no tree
@@ -164,15 +163,6 @@ def _labels_of(folder: Path) -> list[dict[str, Any]]:
             and 0 <= each["count"] < 2**63 for each in known):
         raise wrong
     return known
-
-
-def _check_shapes(folder: Path, features: Features, tensors: Mapping[str, np.ndarray], labels: int, loss: str) -> None:
-    """Refuses tables that have other sizes than words and labels ask for."""
-    outputs, inputs, where = tensors["outputs"].shape, tensors.get("inputs"), folder / WEIGHTS
-    if len(outputs) != 2 or labels - outputs[0] not in ((0, 1) if loss == "hierarchical_softmax" else (0,)):
-        raise StorageError(f"{where}: 'outputs' is {outputs}, expected a row for each of {labels:,} labels. {HINT}")
-    if inputs is not None and inputs.shape != (features.rows, outputs[1]):
-        raise StorageError(f"{where}: 'inputs' is {inputs.shape}, expected {(features.rows, outputs[1])}. {HINT}")
 
 
 def save_shrunk(run: LoadedRun, small: TextClassifier, out: Path, facts: Mapping[str, Any], *, replace: bool) -> None:

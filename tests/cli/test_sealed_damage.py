@@ -1,6 +1,7 @@
 """Runs whose files are damaged and whose manifest vouches for them all the same: one clear line, never a bug."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -65,8 +66,8 @@ def test_labels_that_are_none_are_refused(run, text):
 
 def test_labels_that_do_not_fit_the_weights_are_refused(run):
     three = json.dumps([{"label": each, "count": 1} for each in "abc"])
-    assert "'outputs' is (2, 100), expected a row for each of 3 labels." in run("classifier",
-                                                                               written("labels.json", three))
+    assert "the array 'outputs' has the shape 2 × 100, expected 3 × any." in run("classifier",
+                                                                                written("labels.json", three))
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", DEEP])
@@ -94,7 +95,7 @@ def emptied(folder):
 @pytest.mark.parametrize("family", ["ngram", "classifier", "vectors", "lstm"])
 def test_tensors_of_other_names_are_refused(run, family, damage):
     said = run(family, damage)
-    assert "do not make a model of the family" in said or "the weights belong to another model" in said, said
+    assert "the weights belong to another model" in said or re.search("the array '.*' is (missing|unknown)", said), said
 
 
 @pytest.mark.parametrize("shape", [[2**62, 0], [2**64, 0], [1] * 100 + [0]])

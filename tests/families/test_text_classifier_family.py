@@ -20,8 +20,8 @@ LOSSES = ["softmax", "hierarchical_softmax", "one_vs_all", "negative_sampling"]
 
 
 @pytest.fixture(scope="module")
-def trained(kinds_folder):
-    out = kinds_folder / "run"
+def trained(kinds_folder, tmp_path_factory):
+    out = tmp_path_factory.mktemp("classifier") / "run"
     chainrule.train("text-classifier", kinds_folder / "train.txt", out, overrides=[*QUICK, "model.word_ngrams=2"])
     return chainrule.load(out)
 
