@@ -18,7 +18,8 @@ class OptionError(UsageError):
     """`where = got, expected what. What to try.`"""
 
     def __init__(self, where: str, got: object, expected: str, hint: str = ""):
-        super().__init__(f"{where} = {got!r}, expected {expected}." + (f" {hint}" if hint else ""))
+        shown = list(got) if isinstance(got, tuple) else got  # as YAML has it
+        super().__init__(f"{where} = {shown!r}, expected {expected}." + (f" {hint}" if hint else ""))
         self.where, self.got, self.expected, self.hint = where, got, expected, hint
 
     def at(self, where: str) -> OptionError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_checkable
@@ -190,6 +191,7 @@ class Tokenizer(Protocol):
     lossless: bool
     keeps_space: bool  # if not, `unit=auto` is a line
 
+    @abstractmethod
     def encode(self, text: str) -> np.ndarray:
         """int32 ids of the text, without <s> and </s>."""
         ...
@@ -198,18 +200,22 @@ class Tokenizer(Protocol):
         """int32 ids of each line, each followed by </s>."""
         ...
 
+    @abstractmethod
     def decode(self, ids: np.ndarray) -> str:
         """The text of these ids; <s> and </s> give nothing."""
         ...
 
+    @abstractmethod
     def token(self, id: int) -> str:
         """The spelling of one token, for people."""
         ...
 
+    @abstractmethod
     def stream(self, stretches: Iterator[Any], corpus: Any, options: Any) -> Iterator[np.ndarray]:
         """The ids of a stream of text, a batch at a time, with the end id at each unit's end."""
         ...
 
+    @abstractmethod
     def byte_lengths(self) -> np.ndarray | None:
         """(V,) bytes of text that each token stands for; None where the ids cannot give the text back."""
         ...

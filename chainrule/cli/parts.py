@@ -53,6 +53,8 @@ def _checked(path: Path) -> dict[str, Any]:
     from chainrule.contracts import contract
     from chainrule.recipe import plugins
 
+    if not path.exists():
+        raise UsageError(f"{path}: no such file or folder, expected a plug-in folder with subfolders such as mixers/.")
     only = path.stem if path.is_file() else None
     root = _root(path) if path.is_file() else path
     plugins.add_plugins(root)

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from chainrule.errors import OptionError
 from chainrule.jobs import Job, Trained
 from chainrule.models.pattern import slots
-from chainrule.models.shape import ATTENTION, LONGEST, SUBLAYERS, USUAL, Shape, resolved
+from chainrule.models.shape import LONGEST, SUBLAYERS, USUAL, Shape, expanded
 from chainrule.recipe.choices import PartOf
 from chainrule.recipe.problems import Problem, Problems
 from chainrule.recipe.schema import OneOf, section_of
@@ -70,9 +70,9 @@ class StackOptions(BaseModel):
             elif letter in USUAL and letter not in named:
                 full[letter] = {"name": USUAL[letter], **chosen} if isinstance(chosen, dict) else chosen
         for letter in USUAL:
-            full |= {letter: _mixer(full[letter])} if full.get(letter) is not None else {}
+            full |= {letter: _expanded(full[letter])} if full.get(letter) is not None else {}
         if isinstance(named, dict):
-            full["parts"] = {letter: _mixer(choice) for letter, choice in named.items()}
+            full["parts"] = {letter: _expanded(choice) for letter, choice in named.items()}
             said = f"{{}} names a letter that model.pattern = {given.get('pattern')!r} does not have."
             problems += [Problem(("parts", letter), said) for letter in named if letter not in letters]
         if problems:
@@ -80,12 +80,9 @@ class StackOptions(BaseModel):
         return full
 
 
-def _mixer(choice: Any) -> Any:
-    """An attention part stands for the mixer `attention` with it inside; other values are checked later."""
-    from chainrule.recipe.registry import has
-
-    name = choice.get("name") if isinstance(choice, dict) else choice
-    return resolved(choice) if has(ATTENTION, name) else choice
+def _expanded(choice: Any) -> Any:
+    """The short form of an attention part in full; a value of another type is refused later, with its place."""
+    return expanded(choice) if isinstance(choice, str | dict) else choice
 
 
 def shape_of(recipe: Any, *, causal: bool = True) -> Shape:

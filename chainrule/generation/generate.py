@@ -89,13 +89,6 @@ def stop_finder(tokenizer: Tokenizer, stop: Sequence[str]) -> Stops:
     return stops
 
 
-def unseen_words(tokenizer: Tokenizer, text: str) -> list[str]:
-    """The words of a text, at white space, that the tokenizer has no tokens for; each once."""
-    if tokenizer.unknown is None:
-        return []
-    return [word for word in dict.fromkeys(text.split()) if tokenizer.unknown in tokenizer.encode(word)]
-
-
 def readable_prompt(tokenizer: Tokenizer, prompt: str) -> str:
     """The prompt as a continuation follows it: without white space at its end that the tokenizer did not read."""
     read = tokenizer.decode(tokenizer.encode(prompt))

@@ -26,9 +26,9 @@ class MaskedModel:
         """For each [MASK] in the text, the likeliest tokens with their probabilities."""
         ids = self._ids(text)
         hidden, _ = self.stack(torch.from_numpy(ids[None]).to(self.stack.device))
-        never = (self.mask, self.tokenizer.start)
+        never = (self.mask, self.tokenizer.start, self.tokenizer.end)  # marks are never hidden
         p = self.stack.head.log_probs(hidden[0, torch.from_numpy(np.flatnonzero(ids == self.mask))], never).exp()
-        best = p.topk(min(top, self.tokenizer.vocabulary_size - 1), dim=-1)
+        best = p.topk(min(top, self.tokenizer.vocabulary_size - 2), dim=-1)
         return [[(self._spelled(id), chance) for id, chance in zip(which.tolist(), chances.tolist(), strict=True)]
                 for which, chances in zip(best.indices, best.values, strict=True)]
 

@@ -15,7 +15,8 @@ USUAL = {"s": "attention", "r": "lstm", "c": "gated_convolution", "w": "window",
          "f": "swiglu"}  # the default part of each letter
 LONGEST = 1 << 24  # tokens of a context
 ATTENTION = "parts/attention"
-SUBLAYERS = f"parts/mixers|parts/feedforwards|{ATTENTION}"
+MIXERS = "parts/mixers"
+SUBLAYERS = f"{MIXERS}|parts/feedforwards|{ATTENTION}"
 
 
 @dataclass(frozen=True)
@@ -70,11 +71,15 @@ class Shape:
 
 
 def resolved(choice: Choice) -> dict[str, Any]:
-    """A sublayer's part with every option; an attention part stands for the mixer `attention` with it inside."""
+    """A sublayer's part with every option."""
+    return resolve(SUBLAYERS, expanded(choice))
+
+
+def expanded(choice: Choice) -> Choice:
+    """An attention part is short for the mixer `attention` with it inside; other parts stay as they are."""
     given = {"name": choice} if isinstance(choice, str) else dict(choice)
     name = given.get("name")
-    if isinstance(name, str) and has(ATTENTION, name) and not has("parts/mixers", name):
-        own = options(ATTENTION, name)
-        inside = {key: given.pop(key) for key in list(given) if key in own}
-        given = {**given, "name": "attention", "attend": {"name": name, **inside}}
-    return resolve(SUBLAYERS, given)
+    if not has(ATTENTION, name) or has(MIXERS, name):
+        return choice
+    of_mixer = {key: given[key] for key in given if key in options(MIXERS, "attention")}
+    return {**of_mixer, "name": "attention", "attend": {key: given[key] for key in given if key not in of_mixer}}

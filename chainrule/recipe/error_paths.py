@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
 from chainrule.errors import OptionError
 from chainrule.recipe.choices import PartOf
 from chainrule.recipe.problems import Path, dotted
-from chainrule.recipe.registry import find
+from chainrule.recipe.registry import find, options
 
 
 @contextmanager
@@ -35,11 +35,30 @@ def _place(recipe: BaseModel, error: OptionError) -> str | None:
 
 
 def _choices(model: BaseModel, path: Path = ()) -> Iterator[tuple[Path, str, dict[str, Any]]]:
-    """Path, kind and options of every part that is chosen."""
+    """Path, kind and options of every part that is chosen, also of parts inside parts."""
     for name, field in type(model).model_fields.items():
-        value = getattr(model, name)
-        kind = next((mark.kind for mark in field.metadata if isinstance(mark, PartOf)), None)
-        if kind and isinstance(value, dict):
-            yield (*path, name), kind, value
-        elif isinstance(value, BaseModel):
-            yield from _choices(value, (*path, name))
+        value, here = getattr(model, name), (*path, name)
+        if isinstance(value, BaseModel):
+            yield from _choices(value, here)
+        elif kind := _kind(field.metadata):
+            yield from _with_inner(value, kind, here)
+        elif get_origin(field.annotation) is dict and (kind := _kind(_marks(get_args(field.annotation)[1]))):
+            for key, choice in value.items():
+                yield from _with_inner(choice, kind, (*here, key))
+
+
+def _with_inner(choice: Any, kind: str, path: Path) -> Iterator[tuple[Path, str, dict[str, Any]]]:
+    if isinstance(choice, dict):
+        yield path, kind, choice
+        for name, option in options(kind, choice["name"]).items():
+            if inner := _kind([option.hint]):
+                yield from _with_inner(choice[name], inner, (*path, name))
+
+
+def _marks(annotation: Any) -> Iterable[Any]:
+    return getattr(annotation, "__metadata__", ())
+
+
+def _kind(marks: Iterable[Any]) -> str | None:
+    """The kind of part that these annotations choose."""
+    return next((mark.kind for mark in marks if isinstance(mark, PartOf)), None)

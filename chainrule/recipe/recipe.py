@@ -155,10 +155,10 @@ def _schema(family: Any) -> type[Recipe]:
 
 
 def _line(problem: Problem, changed: set[Place], source: str, lines: Mapping[Place, int]) -> str:
-    """The problem, with file and line where the file is to blame."""
+    """The problem, with file and line unless an override is to blame, which comes nearer to it than the file."""
     path = problem.path
-    if not source or any(path[:len(each)] == each or each[:len(path)] == path for each in changed if path):
-        return str(problem)
     while path not in lines and path:
         path = path[:-1]
-    return f"{source}, line {lines.get(path, 1)}: {problem}"
+    nearer = problem.path[:len(path) + 1]
+    overridden = any(each[:len(nearer)] == nearer or problem.path[:len(each)] == each for each in changed)
+    return str(problem) if not source or overridden else f"{source}, line {lines.get(path, 1)}: {problem}"

@@ -4,57 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+import logging
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from chainrule.errors import StorageError
+from chainrule.protocols import Tokenizer
 from chainrule.recipe import registry
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
-from chainrule.text.units import Stretch
 
 KIND = "text/tokenizers"
+log = logging.getLogger("chainrule")
 
 
-class TrainedTokenizer(ABC):
-    """What the tokenizers of this package share; `protocols.Tokenizer` is what others know of them."""
-
-    name: str
-    vocabulary_size: int
-    unknown: int | None
-    start: int
-    end: int
-    lossless: bool
-    keeps_space: bool  # where it does not, `unit=auto` is a line
-
-    @abstractmethod
-    def encode(self, text: str) -> np.ndarray:
-        """int32 ids of the text, without <s> and </s>."""
+class TrainedTokenizer(Tokenizer):
+    """What the tokenizers of this package share; the protocol says what each has to do itself."""
 
     def encode_lines(self, lines: Sequence[str]) -> np.ndarray:
         """The ids of each line, each followed by the end id."""
         end = np.array([self.end], np.int32)
         return np.concatenate([part for line in lines for part in (self.encode(line), end)] or [end[:0]])
-
-    @abstractmethod
-    def decode(self, ids: np.ndarray) -> str:
-        """The text of these ids; <s> and </s> give nothing."""
-
-    @abstractmethod
-    def token(self, id: int) -> str:
-        """The spelling of one token, for people."""
-
-    @abstractmethod
-    def stream(self, stretches: Iterator[Stretch], corpus: Corpus, options: TextOptions) -> Iterator[np.ndarray]:
-        """The ids of a stream of text, a batch at a time, with the end id at each unit's end."""
-
-    @abstractmethod
-    def byte_lengths(self) -> np.ndarray | None:
-        """(V,) bytes of text that each token stands for; None where the ids cannot give the text back."""
 
     @abstractmethod
     def to_json(self) -> str:
@@ -108,3 +82,16 @@ def _name(layout: Mapping[str, Any]) -> str:
         case "Unigram", {"type": "ByteLevel"}:
             return "unigram"
     raise ValueError(f"its model is {layout['model']['type']}")
+
+
+def unseen_words(tokenizer: Tokenizer, text: str) -> list[str]:
+    """The words of a text, at white space, that the tokenizer has no tokens for; each once."""
+    if tokenizer.unknown is None:
+        return []
+    return [word for word in dict.fromkeys(text.split()) if tokenizer.unknown in tokenizer.encode(word)]
+
+
+def name_unseen_words(tokenizer: Tokenizer, text: str) -> None:
+    """A line for the user where a model is given words that it never saw."""
+    if unseen := unseen_words(tokenizer, text):
+        log.info(f"the model never saw {', '.join(map(repr, unseen))}; it reads an unknown word instead.")

@@ -13,4 +13,9 @@ def fill(run: str | Path | LoadedRun, text: str, *, top: int = 5) -> list[list[t
     """For each [MASK] in the text its `top` likeliest tokens with their probabilities, likeliest first."""
     if top < 1:
         raise OptionError("top", top, "at least 1")
-    return opened(run).offering(Filler, "fill").fill(text, top=top)
+    from chainrule.text.tokenizer import name_unseen_words
+
+    loaded = opened(run)
+    model = loaded.offering(Filler, "fill")
+    name_unseen_words(loaded.tokenizer, text.replace("[MASK]", " "))
+    return model.fill(text, top=top)

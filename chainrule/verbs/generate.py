@@ -53,7 +53,7 @@ def generate(run: str | Path | LoadedRun, prompt: str = "", *, num: int = 1, max
              stop: Sequence[str] = (), sampling: Sampling | None = None) -> list[Generated]:
     """Texts that continue a prompt, e.g. `generate(run, "the", sampling=Sampling(temperature=0.8, seed=1))`."""
     from chainrule.generation.generate import generate as write
-    from chainrule.generation.generate import unseen_words
+    from chainrule.text.tokenizer import name_unseen_words
 
     if isinstance(stop, str):
         stop = [stop]
@@ -61,7 +61,6 @@ def generate(run: str | Path | LoadedRun, prompt: str = "", *, num: int = 1, max
     strategy, filters = how.strategy(), how.filters()
     loaded = opened(run, to_write=True)
     model = loaded.offering(LanguageModel, "generate")
-    if unseen := unseen_words(loaded.tokenizer, prompt):
-        log.info(f"the model never saw {', '.join(map(repr, unseen))}; it reads an unknown word instead.")
+    name_unseen_words(loaded.tokenizer, prompt)
     return write(model, loaded.tokenizer, prompt, num=num, max_tokens=max_tokens, strategy=strategy,
                  filters=filters, stop=stop)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from toys import Bytes, History, Words, random_bigram
 
 from chainrule.errors import UsageError
-from chainrule.generation.generate import continuation, cut, generate, stop_finder, unseen_words
+from chainrule.generation.generate import continuation, cut, generate, stop_finder
 
 WORDS = Words(["the", "cat", "sat", "on", "a", "mat", ".", "and", ",", "dog"])
 ROOT = Path(__file__).parents[2]
@@ -102,11 +102,6 @@ def test_bytes_that_are_no_character_are_shown_as_such():
 def test_impossible_requests_are_refused(options, message):
     with pytest.raises(UsageError, match=message):
         generate(model(), WORDS, "the", **options)
-
-
-def test_unseen_words_are_named_once_each():
-    assert unseen_words(WORDS, "the zebra sat on a zebra ,x") == ["zebra", ",x"]
-    assert unseen_words(Bytes(), "zebra") == []
 
 
 def test_a_model_that_cannot_even_begin_gives_an_empty_text():

@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plugins import family
 
-from chainrule.errors import UsageError
+from chainrule.errors import OptionError, UsageError
+from chainrule.recipe.error_paths import recipe_paths_in_errors
 from chainrule.recipe.problems import Problems
 from chainrule.recipe.recipe import described, load_recipe, make_recipe, shipped
 from chainrule.recipe.schema import format_size, parse_size
@@ -230,3 +231,16 @@ def test_a_size_is_written_so_that_it_is_read_back(size):
 def test_sizes_are_written_for_people():
     sizes = [3 * 2**29, 2**20, 500 * 2**20, 2**20 + 1, 0]
     assert [format_size(size) for size in sizes] == ["1.5G", "1M", "500M", 2**20 + 1, 0]
+
+
+def test_a_misspelt_option_of_the_short_form_of_an_attention_part_names_its_place():
+    how = ["model.pattern=(qf)*2", "model.parts.q.name=sliding_window", "model.parts.q.windw=3"]
+    with pytest.raises(UsageError, match=r"^no option model\.parts\.q\.attend\.windw\. Did you mean 'window'\?$"):
+        load_recipe("transformer", how)
+
+
+def test_errors_of_parts_inside_parts_name_their_place_in_the_recipe():
+    recipe = load_recipe("transformer", ["model.pattern=(qf)*2", "model.parts.q={name: sliding_window, window: 0}"])
+    with pytest.raises(OptionError, match=r"^model\.parts\.q\.attend\.window = 0, expected at least 1\."), \
+            recipe_paths_in_errors(recipe):
+        raise OptionError("SlidingWindow.window", 0, "at least 1")
