@@ -118,7 +118,7 @@ def test_check_of_one_file_gives_a_script_one_object(folder, capsys, monkeypatch
     (["check", "{}/none"], "none: no such file or folder"),
     (["check", "{}/empty"], "empty: no parts in it, expected subfolders such as mixers/ or attention/"),
     (["--plugins"], "--plugins needs a folder"),
-    (["--plugins", "{}/none"], "--plugins {}/none: no such file or folder")])
+    (["--plugins", "{}/none"], "--plugins {}/none: no such folder")])
 def test_a_folder_without_parts_is_one_line(words, sentence, tmp_path, capsys, monkeypatch):
     (tmp_path / "empty").mkdir()
     code, shown, said = called(capsys, monkeypatch, "parts", *(word.format(tmp_path) for word in words))
