@@ -33,6 +33,6 @@ def counts_shapes(count: Callable[P, R]) -> Callable[P, R]:
 
 def _needs_numbers(error: BaseException) -> str:
     last = [each for each in traceback.extract_tb(error.__traceback__) if not each.filename.startswith(TORCH)][-1]
-    return (f"{last.filename}, line {last.lineno}: `{last.line}` needs a tensor's numbers. Parameters, FLOPs and memory "
-            "are counted on the meta device, where tensors have shapes only. Compute with tensors alone, or leave this "
-            "out where `x.is_meta`.")
+    return (f"{last.filename}, line {last.lineno}: `{last.line}` needs a tensor's numbers. Parameters, FLOPs and "
+            "memory are counted on the meta device, where tensors have shapes only. Compute with tensors alone, or "
+            "leave this out where `x.is_meta`.")
