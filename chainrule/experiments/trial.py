@@ -67,13 +67,16 @@ def perform(task: Mapping[str, Any]) -> None:
     from chainrule.experiments.measuring import measure
     from chainrule.recipe.recipe import make_recipe
     from chainrule.runs import load
-    from chainrule.verbs.train import train
+    from chainrule.starting import resolved
+    from chainrule.verbs.train import finish, fitted
 
     text, held_out = Source(**task["source"]).halves()
     recipe, out = make_recipe(task["recipe"]), Path(task["run"])
     corpus, valid = validation(recipe, text, held_out)
     if not is_trained(out, recipe, corpus, valid):
-        train(recipe, corpus, out, valid=valid, force=True, show=_ProgressSender(), measure=False)
+        recipe, start = resolved(recipe, (), None)
+        made = fitted(recipe, corpus, out, valid=valid, force=True, show=_ProgressSender(), start=start)
+        finish(*made, out, force=True, measure=False)
     send({"stage": "measuring"})
     measure(load(out), held_out, task)
 

@@ -22,7 +22,7 @@ def model_card(recipe: Mapping[str, Any], report: Mapping[str, Any], recipe_yaml
 
 {task.kind.capitalize()}, family `{recipe["family"]}`, over `{recipe["tokenizer"]["name"]}` tokens, made with
 chainrule. The folder is the model: `MANIFEST.json` has the SHA-256 of each file.
-
+{_start(recipe.get("start_from"))}
 ```
 {commands}
 chainrule verify THIS_FOLDER
@@ -39,6 +39,13 @@ Everything needed to make it again, given the same text:
 {recipe_yaml}```
 
 {task.caution}
+"""
+
+
+def _start(start: Mapping[str, Any] | None) -> str:
+    """The run that training started from, if there was one."""
+    return "" if start is None else f"""
+Training started from the run `{start["run"]}`, whose `MANIFEST.json` has the SHA-256 `{start["sha256"]}`.
 """
 
 

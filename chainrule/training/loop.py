@@ -48,9 +48,10 @@ class Fitted:
         return {key: rows[-1][key] for key in ("loss", "bits_per_byte") if rows and rows[-1].get(key) is not None}
 
 
-def fit(learner: Learner, workspace: Workspace, callbacks: Callbacks) -> Fitted:
+def fit(learner: Learner, workspace: Workspace, callbacks: Callbacks, *, measure_first: bool = False) -> Fitted:
     """Trains until the budget is spent; continues where an interrupted training left off.
 
+    `measure_first` is for a network that has learned something before: it is evaluated before the first step too.
     The final weights are the moving average if there is one, and the best evaluation's with `patience`. Of several
     processes, the first reads the clock, writes the files, decides, and broadcasts its decisions.
     """
@@ -70,6 +71,10 @@ def fit(learner: Learner, workspace: Workspace, callbacks: Callbacks) -> Fitted:
         stop = Stop()
         stack.callback(stop.restore)
         _prepare(learner, state, clock, stop, say)
+        if measure_first and newest is None:
+            _evaluate(learner, state, log, clock, say)
+            clock.evaluating = 0.0  # the clock does not run yet
+            _save(workspace, learner, state, log, clock)
         saved = time.monotonic()
 
         clock.run()
