@@ -114,13 +114,13 @@ def validation(recipe: Any, train: Any, held_out: Any) -> tuple[Any, Any]:
 
 
 def learns_from_validation(recipe: Any) -> bool:
-    """Jelinek-Mercer weights, early stopping, and plateau schedules."""
+    """Jelinek-Mercer weights, those of a mixture with an earlier run, early stopping, and plateau schedules."""
     training = getattr(recipe, "training", None)
     if training is not None:
         schedule = getattr(training, "schedule", None) or {}
         return getattr(training, "patience", None) is not None or schedule.get("name") == "plateau"
     smoothing = getattr(recipe.model, "smoothing", None)
-    return smoothing is not None and smoothing["name"] == "jelinek_mercer"
+    return smoothing is not None and (smoothing["name"] == "jelinek_mercer" or recipe.start_from is not None)
 
 
 if __name__ == "__main__":
