@@ -11,7 +11,7 @@ from chainrule.cli.terminal.console import Json, emit, quiet
 
 
 def train(
-    recipe: Annotated[str, typer.Argument(help="A shipped recipe (see `chainrule recipes`) or a YAML file; a run: go on.")],
+    recipe: Annotated[str, typer.Argument(help="A shipped recipe (see `chainrule recipes`), a YAML file, or a run.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="Options, as path=value.")] = None,
     data: Annotated[list[str] | None, typer.Option(help="Text: file, glob, folder or built-in; repeatable.")] = None,
     valid: Annotated[list[str] | None, typer.Option(help="Text to validate on, which is not trained on.")] = None,

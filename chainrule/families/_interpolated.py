@@ -27,7 +27,7 @@ def trained(job: Job, start: Start) -> Trained:
     """p(w|h) = λ p_old(w|h) + (1 − λ) p_new(w|h), over the tokens of the run; EM chooses λ on the validation text."""
     if job.valid is None:
         raise UsageError(f"{start.path}: keeps no counts (model.keep_counts=true), so a model of the new text is mixed "
-                         "with it, and the weights are learned on validation text: give --valid FILE or split.valid=0.1.")
+                         "with it. The weights are learned on validation text: give --valid FILE, or split.valid=0.1.")
     recipe, tokenizer = job.recipe, start.tokenizer
     assert job.corpus is not None
     with job.timed("reading"):
@@ -39,8 +39,8 @@ def trained(job: Job, start: Start) -> Trained:
     with job.timed("weighing"):
         weights = fit_weights(np.stack([token_log_probs(model, held_out.ids, held_out.ends, pad=tokenizer.end)
                                         for model in (old, new.model)]))
-    log.info(f"going on by mixture, since {start.path} keeps no counts (model.keep_counts=true): {weights[0]:.3f} of it "
-             f"and {weights[1]:.3f} of a model of this text, as the validation text has it.")
+    log.info(f"going on by mixture, since {start.path} keeps no counts (model.keep_counts=true): {weights[0]:.3f} of "
+             f"it and {weights[1]:.3f} of a model of this text, as the validation text has it.")
     facts = {"units": encoded.units, "bytes": int(encoded.bytes.sum()), "continued_by": "mixture",
              "weights": [round(weight, 6) for weight in weights.tolist()]}
 

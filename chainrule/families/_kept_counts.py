@@ -39,7 +39,7 @@ def check_counts_of(recipe: Any, start: Start) -> None:
     if has_counts(start):
         if recipe.model.order != start.recipe.model.order:
             raise OptionError("model.order", recipe.model.order, f"{start.recipe.model.order}, the order of the counts "
-                              f"in {start.path}")
+                              f"in {start.path}", f"Try model.order={start.recipe.model.order}.")
     elif recipe.model.keep_counts:
         raise OptionError("model.keep_counts", True, f"false, since {start.path} keeps no counts",
                           "Train it again with model.keep_counts=true first.")

@@ -50,9 +50,10 @@ def read_text(job: Job) -> TextRead:
     from chainrule.recipe.registry import build
     from chainrule.text.encoded import encode, fit_and_encode
 
-    recipe, tokenizer = job.recipe, job.start and job.start.tokenizer
+    recipe = job.recipe
     assert job.corpus is not None
-    if tokenizer is not None:
+    if job.start is not None:
+        tokenizer = job.start.tokenizer
         encoded = encode(job.corpus, tokenizer, recipe.text)
     else:
         tokenizer, encoded = fit_and_encode(job.corpus, build("text/tokenizers", recipe.tokenizer), recipe.text)
