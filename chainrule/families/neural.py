@@ -101,6 +101,9 @@ class Neural(Family):
         from chainrule.training.checkpoints import gathered
         from chainrule.training.weights import weights
 
+        if not hasattr(run.model.stack, "state_dict"):
+            raise UsageError(f"{run.path}: opened to write only, with a model of another kind. Load it without "
+                             "to_write=True to save it.")
         found = gathered(weights(run.model.stack))
         check_finite(found)
         save_tensors(folder / WEIGHTS, found)

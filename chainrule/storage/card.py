@@ -9,6 +9,10 @@ from chainrule.protocols import Task
 from chainrule.recipe.strict_yaml import dump_yaml
 
 
+REMADE = "Everything needed to make it again, given the same text:"
+MADE_IN_PYTHON = "What the model is. It was changed or made by Python code of one's own, which no recipe describes:"
+
+
 def model_card(recipe: Mapping[str, Any], report: Mapping[str, Any], recipe_yaml: str, task: Task) -> str:
     """A model card in Markdown; its head is the metadata that model hubs read."""
     tags = dict.fromkeys([task.kind.replace(" ", "-"), recipe["family"].replace("_", "-")])
@@ -33,7 +37,7 @@ chainrule verify THIS_FOLDER
 {_table(report)}
 ## The recipe
 
-Everything needed to make it again, given the same text:
+{REMADE if report.get("made_in") is None else MADE_IN_PYTHON}
 
 ```yaml
 {recipe_yaml}```
