@@ -69,7 +69,9 @@ def resolved(recipe: str | Path | Recipe, overrides: Sequence[str], run: str | P
         said = start.recipe.model_dump(mode="json")
         first = load_recipe(recipe, overrides, under={section: said[section] for section in KEPT})
     found = first.model_copy(update={"start_from": StartFrom(run=named.run, sha256=start.sha256)})
-    _check(found, start)
+    over = "start over without the run" if isinstance(recipe, Recipe) or _is_run(recipe) else \
+        f"give the run as recipe: chainrule train {start.path} --data …"
+    _check(found, start, f"Leave it out, or {over}.")
     return found, start
 
 
@@ -77,7 +79,7 @@ def _is_run(recipe: str | Path) -> bool:
     return str(recipe) not in shipped() and (Path(recipe) / RECIPE).is_file()
 
 
-def _check(recipe: Recipe, start: Start) -> None:
+def _check(recipe: Recipe, start: Start, hint: str) -> None:
     """Refuses what does not fit the run: another task or unit of text, another tokenizer, another model."""
     family: Any = find("families", recipe.family)
     mine, its = (dict(_flat(each.model_dump(mode="json"))) for each in (recipe, start.recipe))
@@ -86,7 +88,7 @@ def _check(recipe: Recipe, start: Start) -> None:
         free = any(name == each or name.startswith(f"{each}.") for each in family.changeable)
         if mine.get(name) != its.get(name) and not free:
             raise OptionError(name, mine.get(name), f"{its.get(name)!r}, as in {start.path}, where training starts",
-                              f"Leave it out, or give the run as recipe: chainrule train {start.path} --data …")
+                              hint)
     family.check_start(recipe, start)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from chainrule.protocols import Task
 from chainrule.recipe.strict_yaml import dump_yaml
 
-
 REMADE = "Everything needed to make it again, given the same text:"
 MADE_IN_PYTHON = "What the model is. It was changed or made by Python code of one's own, which no recipe describes:"
 

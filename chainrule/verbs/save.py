@@ -26,7 +26,8 @@ def save(run: LoadedRun, out: str | Path, *, report: Mapping[str, Any] | None = 
                          "your own: LoadedRun(path, recipe, tokenizer, model, report).")
     check_target(out, replace=force)
     family: Any = find("families", run.recipe.family)
-    facts: dict[str, Any] = {"family": run.recipe.family, "made_in": "Python", **{key: run.report[key] for key in LASTING if key in run.report}}
+    facts = {"family": run.recipe.family, "made_in": "Python",
+             **{key: run.report[key] for key in LASTING if key in run.report}}
     if (run.path / NAME).is_file():
         facts["saved_from"] = {"run": str(run.path), "sha256": hashed(run.path / NAME).sha256}
 

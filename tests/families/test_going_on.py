@@ -39,7 +39,7 @@ def rows(run, key="valid_loss"):
 
 @pytest.mark.parametrize("recipe", ["lstm", "transformer", "engine-lstm", "engine-transformer", "bert-small"])
 def test_validation_before_the_first_step_is_that_of_the_run(recipe, texts, tmp_path):
-    """To the digit what the run's own training measured last; and what `evaluate` measures, where both read alike."""
+    """To the digit what the run's own training measured last; `evaluate` only adds that <s> cannot follow."""
     how = [*SMALL, *STEPS[:2], "model.pattern=r" if "lstm" in recipe else "model.pattern=sf"]
     chainrule.train(recipe, texts / "first.txt", tmp_path / "run", overrides=how, valid=texts / "valid.txt")
     chainrule.train(tmp_path / "run", texts / "more.txt", tmp_path / "next", valid=texts / "valid.txt")
@@ -48,7 +48,7 @@ def test_validation_before_the_first_step_is_that_of_the_run(recipe, texts, tmp_
     if recipe != "bert-small":  # its masks are those of the evaluation's number
         assert first["valid_loss"] == last["valid_loss"]
         found = chainrule.evaluate(tmp_path / "run", texts / "valid.txt", bootstrap=0)
-        assert first["valid_loss"] == pytest.approx(math.log(found["perplexity"]), rel=1e-5)
+        assert first["valid_loss"] - 0.06 < math.log(found["perplexity"]) <= first["valid_loss"]
     assert filecmp.cmp(tmp_path / "run" / "tokenizer.json", tmp_path / "next" / "tokenizer.json", shallow=False)
     before, after = (open_tensors(tmp_path / name / "model.safetensors") for name in ("run", "next"))
     assert any(not np.array_equal(before[name], after[name]) for name in before)
