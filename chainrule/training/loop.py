@@ -71,11 +71,7 @@ def fit(learner: Learner, workspace: Workspace, callbacks: Callbacks, *, measure
         stop = Stop()
         stack.callback(stop.restore)
         _prepare(learner, state, clock, stop, say)
-        if measure_first and newest is None:
-            _evaluate(learner, state, log, clock, say)
-            clock.evaluating = 0.0  # the clock does not run yet
-            _save(workspace, learner, state, log, clock)
-        saved = time.monotonic()
+        saved = _begun(workspace, learner, state, log, clock) if measure_first and newest is None else time.monotonic()
 
         clock.run()
         while group.broadcast(not clock.spent(state) and not state.out_of_patience(plan.patience)):
@@ -127,6 +123,13 @@ def _prepare(learner: Learner, state: TrainingState, clock: BudgetClock, stop: S
     if group.size == 1:
         stop.listen()
         learner.should_stop = lambda: stop.number is not None
+
+
+def _begun(workspace: Workspace, learner: Learner, state: TrainingState, log: MetricsLog, clock: BudgetClock) -> float:
+    """Evaluates a model as it came, before the first step, and writes a checkpoint; returns when it was written."""
+    _evaluate(learner, state, log, clock, learner.say)
+    clock.evaluating = 0.0  # the clock does not run yet
+    return _save(workspace, learner, state, log, clock)
 
 
 def _is_due(plan: Plan, state: TrainingState, clock: BudgetClock) -> bool:
