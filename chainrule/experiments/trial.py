@@ -66,17 +66,19 @@ def perform(task: Mapping[str, Any]) -> None:
     from chainrule.experiments.holdout import Source
     from chainrule.experiments.measuring import measure
     from chainrule.recipe.recipe import make_recipe
+    from chainrule.recipe.registry import find
     from chainrule.runs import load
     from chainrule.starting import resolved
-    from chainrule.verbs.train import finish, fitted
+    from chainrule.verbs.train import finish, prepared
 
     text, held_out = Source(**task["source"]).halves()
     recipe, out = make_recipe(task["recipe"]), Path(task["run"])
     corpus, valid = validation(recipe, text, held_out)
     if not is_trained(out, recipe, corpus, valid):
         recipe, start = resolved(recipe, (), None)
-        made = fitted(recipe, corpus, out, valid=valid, force=True, show=_ProgressSender(), start=start)
-        finish(*made, out, force=True, measure=False)
+        job = prepared(recipe, corpus, out, valid=valid, force=True, show=_ProgressSender(), start=start)
+        family: Any = find("families", recipe.family)
+        finish(job, family.train(job), out, force=True, measure=False)
     send({"stage": "measuring"})
     measure(load(out), held_out, task)
 

@@ -32,19 +32,19 @@ def train(recipe: str | Path | Recipe, data: Any, out: str | Path, *, valid: Any
     """
     words = [overrides] if isinstance(overrides, str) else overrides
     found, start = resolved(recipe, words, start_from)
-    job, trained = fitted(found, data, out, valid=valid, force=force, show=show, start=start)
-    return finish(job, trained, out, force=force)
+    job = prepared(found, data, out, valid=valid, force=force, show=show, start=start)
+    family: Any = find("families", found.family)
+    return finish(job, family.train(job), out, force=force)
 
 
-def fitted(recipe: Recipe, data: Any, out: str | Path, *, valid: Any = None, force: bool = False,
-           show: Callable[[Mapping[str, Any]], None] | None = None, start: Start | None = None) -> tuple[Job, Trained]:
-    """The trained model of a recipe, neither measured nor saved yet: `finish` does both."""
+def prepared(recipe: Recipe, data: Any, out: str | Path, *, valid: Any = None, force: bool = False,
+             show: Callable[[Mapping[str, Any]], None] | None = None, start: Start | None = None) -> Job:
+    """What the recipe's family trains on, after a look at what may be missing; `finish` measures and saves."""
     family: Any = find("families", recipe.family)
     family.ready()
     check_target(out, replace=force)
     corpus, held_out = _texts(recipe, data, valid)
-    job = Job(recipe, corpus, held_out, existing_parent(Path(out)), out=Path(out), force=force, show=show, start=start)
-    return job, family.train(job)
+    return Job(recipe, corpus, held_out, existing_parent(Path(out)), out=Path(out), force=force, show=show, start=start)
 
 
 def finish(job: Job, trained: Trained, out: str | Path, *, force: bool, measure: bool = True) -> dict[str, Any]:
