@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from chainrule.verbs.merge import merge as merge
     from chainrule.verbs.predict import predict as predict
     from chainrule.verbs.quantize import quantize as quantize
+    from chainrule.verbs.save import save as save
     from chainrule.verbs.score import score as score
     from chainrule.verbs.train import train as train
     from chainrule.watching import watch as watch
@@ -34,10 +35,10 @@ _HOMES = {"load": "runs", "LoadedRun": "runs", "watch": "watching", "Sampling": 
           "import_model": "verbs.import_", "inspect": "inspection.inspect_text", "compare": "experiments.compare",
           "Terms": "experiments.terms", "part": "recipe.registry", "add_plugins": "recipe.plugins"}
 _HOMES |= {verb: f"verbs.{verb}" for verb in ("count", "evaluate", "export", "fill", "generate", "merge",
-                                              "predict", "quantize", "score", "train")}
+                                              "predict", "quantize", "save", "score", "train")}
 __all__ = ["LoadedRun", "Sampling", "Terms", "add_plugins", "compare", "count", "evaluate", "export", "fill",
-           "generate", "import_model", "inspect", "load", "merge", "part", "predict", "quantize", "score", "train",
-           "watch"]
+           "generate", "import_model", "inspect", "load", "merge", "part", "predict", "quantize", "save", "score",
+           "train", "watch"]
 
 
 def __dir__() -> list[str]:

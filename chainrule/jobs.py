@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from chainrule.protocols import Tokenizer
     from chainrule.recipe.recipe import Recipe
+    from chainrule.starting import Start
     from chainrule.text.corpora import Corpus
 
 steps = logging.getLogger("chainrule.steps")  # at level DEBUG: the name of each step as it begins
@@ -30,6 +31,7 @@ class Job:
     out: Path | None = None  # the run folder to make; a family that trains for long keeps its checkpoints beside it
     force: bool = False  # checkpoints with different settings may be discarded
     show: Callable[[Mapping[str, Any]], None] | None = None  # called with the progress of training
+    start: Start | None = None  # the finished run that training starts from
 
     def timed(self, step: str) -> _Timer:
         """`with job.timed("counting"): …`"""

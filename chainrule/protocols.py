@@ -13,6 +13,7 @@ from chainrule.errors import UsageError
 
 if TYPE_CHECKING:
     from chainrule.jobs import Job, Trained
+    from chainrule.starting import Start
 
 Array = Any  # a NumPy array or a torch tensor; code above the families uses only what the array API has
 State = TypeVar("State")
@@ -240,13 +241,27 @@ class Family(Protocol):
     tasks: ClassVar[tuple[str, ...]] = ("language",)  # what it can learn, the usual one first
     tokenizer: ClassVar[str] = "words"  # where a recipe names none
     layered: ClassVar[bool] = False  # whether its models are `Layered`, also before they are trained
+    changeable: ClassVar[tuple[str, ...]] = ()  # options that need not be a run's where a training starts from it
 
     @classmethod
     def ready(cls) -> None:
         """Before anything is read: raises a UsageError where something must be installed first."""
 
     @classmethod
+    def check_start(cls, recipe: Any, start: Start) -> None:
+        """Before anything is read: raises a UsageError where a training cannot start from this run of the family.
+
+        A family that overrides it finds the run in `job.start`, and keeps its tokenizer, or what that knows.
+        """
+        raise UsageError(f"{start.path}: a training of the family {recipe.family!r} cannot start from a finished run.")
+
+    @classmethod
     def train(cls, job: Job) -> Trained: ...
+
+    @classmethod
+    def write(cls, folder: Path, run: Any) -> None:
+        """The reverse of `load`: adds the files of a run's model, which may have been changed since, to a folder."""
+        raise UsageError(f"a model of the family {run.recipe.family!r} is saved only where it is trained.")
 
     @classmethod
     def load(cls, folder: Path, recipe: Any, tokenizer: Any) -> Any:

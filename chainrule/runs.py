@@ -80,7 +80,7 @@ def load(run: str | Path, *, to_write: bool = False) -> LoadedRun:
     folder = open_run(run)
     if COUNTS in folder.files:
         raise StorageError(f"{run}: holds counts, not a model. Make one with chainrule merge {run} --out RUN.")
-    recipe = _recipe_of(folder.path)
+    recipe = recipe_of(folder.path)
     tokenizer = load_tokenizer(folder.file(TOKENIZER))
     report = report_of(folder.file(REPORT))
     family: Any = find("families", recipe.family)
@@ -106,11 +106,12 @@ def report_of(path: Path) -> dict[str, Any]:
 
 def task_of(run: str | Path | LoadedRun) -> Any:
     """The task of a run."""
-    recipe = run.recipe if isinstance(run, LoadedRun) else _recipe_of(Path(run))
+    recipe = run.recipe if isinstance(run, LoadedRun) else recipe_of(Path(run))
     return build("tasks", recipe.task)
 
 
-def _recipe_of(run: Path) -> Recipe:
+def recipe_of(run: Path) -> Recipe:
+    """The recipe of a run folder."""
     try:
         return load_recipe(run / RECIPE)
     except UsageError as error:  # it was valid when the run was trained

@@ -21,9 +21,12 @@ class Targets:
     starts: np.ndarray
     labels: np.ndarray
     counts: np.ndarray
+    grown: Tree | None = None  # of an earlier training, which goes on
 
     def tree(self, loss: str) -> Tree:
         """The Huffman tree: frequent labels have short paths; empty if the loss needs no tree."""
+        if self.grown is not None:
+            return self.grown
         return label_tree(self.counts) if loss == "hierarchical_softmax" else no_tree()
 
 

@@ -20,11 +20,13 @@ MARKS = (b"<unk>", b"<s>")  # of the tokenizer: never words
 
 
 def learn_features(texts: Iterable[bytes], shape: Shape, *, min_count: int, size: int | None, threads: int = 1,
-                   more: Sequence[bytes] = ()) -> tuple[Features, Bags, int]:
+                   more: Sequence[bytes] = (), more_buckets: Sequence[int] | np.ndarray = ()
+                   ) -> tuple[Features, Bags, int]:
     """The features of training texts, their bags, and how many words there are; words by falling frequency.
 
-    Words of `more` that no text has come behind the others. Texts are read once and not kept. Buckets get their rows in
-    the order in which texts need them. The number of threads changes nothing.
+    Words of `more` have rows however rare they are, those that no text has behind the others; so have `more_buckets`.
+    Texts are read once and not kept. Buckets get their rows in the order in which texts need them. The number of
+    threads changes nothing.
     """
     table, counts, store = Words(), np.zeros(0, np.int64), _Store()
     for block, occur, raw in _read(texts, shape, threads):
@@ -32,21 +34,31 @@ def learn_features(texts: Iterable[bytes], shape: Shape, *, min_count: int, size
         counts = np.concatenate([counts, np.zeros(table.size - len(counts), np.int64)])
         counts[names] += occur
         store.add(raw, names)
+    plain = [word for word in dict.fromkeys(more) if words_of(word) == [word] and word not in (END, *MARKS)]
     kept = _frequent(table, counts, min_count)[:size]
+    kept = np.concatenate([kept, _others(table, kept, plain)])
     rows = np.full(max(table.size, 1), NO_ROW, np.int32)
     rows[kept] = np.arange(1, 1 + len(kept))
     rows[0] = 0
     words = table.spelling(kept)
-    if more:
-        there = {END, *MARKS, *words}
-        words += [word for word in dict.fromkeys(more) if word not in there and words_of(word) == [word]]
-    del table
+    there = set(words)
+    words += [word for word in plain if word not in there]
+    del table, there
     row_of_bucket = np.full(shape.hashed, NO_ROW, np.int32)
     bags = store.resolved(rows, row_of_bucket, 1 + len(words))
     used = np.flatnonzero(row_of_bucket >= 0)
     used = used[np.argsort(row_of_bucket[used])]
+    used = np.concatenate([used, np.setdiff1d(np.asarray(more_buckets, used.dtype), used)])
     _give_back()
     return Features(words, used, shape), bags, int(counts.sum()) - len(bags)
+
+
+def _others(table: Words, kept: np.ndarray, more: Sequence[bytes]) -> np.ndarray:
+    """The numbers of words of `more` that texts have, too rarely to be kept, in the order of their first appearance."""
+    if not more:
+        return kept[:0]
+    numbers = table.find(numbered(more))
+    return np.setdiff1d(numbers[numbers > 0], kept)
 
 
 def _give_back() -> None:

@@ -11,11 +11,12 @@ from chainrule.cli.terminal.console import Json, emit, quiet
 
 
 def train(
-    recipe: Annotated[str, typer.Argument(help="A shipped recipe (see `chainrule recipes`), a YAML file or a run.")],
+    recipe: Annotated[str, typer.Argument(help="A shipped recipe (see `chainrule recipes`), a YAML file, or a run.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="Options, as path=value.")] = None,
     data: Annotated[list[str] | None, typer.Option(help="Text: file, glob, folder or built-in; repeatable.")] = None,
     valid: Annotated[list[str] | None, typer.Option(help="Text to validate on, which is not trained on.")] = None,
     out: Annotated[Path | None, typer.Option(help="The run folder to make.")] = None,
+    start_from: Annotated[str | None, typer.Option("--from", help="A finished run that training goes on from.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a run, or another unfinished one.")] = False,
     json: Json = False,
 ) -> None:
@@ -26,6 +27,7 @@ def train(
         chainrule train ngram --data pydoc --out runs/pydoc
         chainrule train ngram --data corpus/ --out runs/chars model.order=8 tokenizer.name=characters
         chainrule train skipgram --data corpus/ --out runs/vectors model.dimension=200 tokenizer.min_count=10
+        chainrule train lstm --from runs/first --data more.txt --out runs/second
 
     `chainrule recipes NAME` shows every option that a recipe has.
     """
@@ -39,7 +41,8 @@ def train(
         raise UsageError(f"train needs {missing}, for example: chainrule train {recipe} --data pydoc --out runs/first")
     leads = group_from_environment().leads
     with shown_steps() if leads else quiet() as show:
-        report = train_run(recipe, data, out, valid=valid, overrides=overrides or (), force=force, show=show)
+        report = train_run(recipe, data, out, valid=valid, overrides=overrides or (), force=force, show=show,
+                           start_from=start_from)
     if leads:  # of several processes that train one model together, only the first prints
         emit({"run": str(out), **report}, json, lambda found: _show(found, out))
 
@@ -67,6 +70,8 @@ def _rows(report: dict[str, Any]) -> list[tuple[str, str]]:
             rows += stepped(report) if key == "steps" else []
             continue
         match value:
+            case dict() if key == "start_from":
+                rows.append(("started from", value["run"]))
             case dict() if key == "valid":
                 rows.append(("validation", measured(value)))
             case dict():

@@ -66,14 +66,19 @@ def perform(task: Mapping[str, Any]) -> None:
     from chainrule.experiments.holdout import Source
     from chainrule.experiments.measuring import measure
     from chainrule.recipe.recipe import make_recipe
+    from chainrule.recipe.registry import find
     from chainrule.runs import load
-    from chainrule.verbs.train import train
+    from chainrule.starting import resolved
+    from chainrule.verbs.train import finish, prepared
 
     text, held_out = Source(**task["source"]).halves()
     recipe, out = make_recipe(task["recipe"]), Path(task["run"])
     corpus, valid = validation(recipe, text, held_out)
     if not is_trained(out, recipe, corpus, valid):
-        train(recipe, corpus, out, valid=valid, force=True, show=_ProgressSender(), measure=False)
+        recipe, start = resolved(recipe, (), None)
+        job = prepared(recipe, corpus, out, valid=valid, force=True, show=_ProgressSender(), start=start)
+        family: Any = find("families", recipe.family)
+        finish(job, family.train(job), out, force=True, measure=False)
     send({"stage": "measuring"})
     measure(load(out), held_out, task)
 
@@ -111,13 +116,13 @@ def validation(recipe: Any, train: Any, held_out: Any) -> tuple[Any, Any]:
 
 
 def learns_from_validation(recipe: Any) -> bool:
-    """Jelinek-Mercer weights, early stopping, and plateau schedules."""
+    """Jelinek-Mercer weights, those of a mixture with an earlier run, early stopping, and plateau schedules."""
     training = getattr(recipe, "training", None)
     if training is not None:
         schedule = getattr(training, "schedule", None) or {}
         return getattr(training, "patience", None) is not None or schedule.get("name") == "plateau"
     smoothing = getattr(recipe.model, "smoothing", None)
-    return smoothing is not None and smoothing["name"] == "jelinek_mercer"
+    return smoothing is not None and (smoothing["name"] == "jelinek_mercer" or recipe.start_from is not None)
 
 
 if __name__ == "__main__":

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from chainrule.errors import OptionError
+from chainrule.errors import OptionError, StorageError, UsageError
 from chainrule.jobs import Job, Trained
 from chainrule.models.pattern import slots
 from chainrule.models.shape import LONGEST, SUBLAYERS, USUAL, Shape, expanded
@@ -115,6 +116,28 @@ def plan_of(recipe: Any) -> Plan:
     return Plan(budget=Budget(**dict(recipe.training.budget)), seed=recipe.seed, **given)
 
 
+CHANGEABLE = ("model.context", "model.dropout")  # they change no weight: other positions, if learned, are refused later
+
+
+def start_weights(job: Job, put: Callable[[Path], None]) -> bool:
+    """Gives a network the weights of the run that training starts from, if there is one; whether there is.
+
+    `put(path)` reads the weights of a file. The optimizer begins anew: a run keeps no state of it.
+    """
+    if job.start is None:
+        return False
+    try:
+        put(job.start.path / WEIGHTS)
+    except (StorageError, UsageError) as error:
+        recipe, its = job.recipe.model, job.start.recipe.model
+        if recipe.context == its.context:
+            raise
+        raise OptionError("model.context", recipe.context, f"{its.context} as in {job.start.path}, where training "
+                          "starts", f"Its weights fit no other ({error})") from None
+    log.info(f"started from the weights of {job.start.path}; optimizer and schedule begin anew.")
+    return True
+
+
 def callbacks_of(job: Job, group: Group | None = None) -> Callbacks:
     """Of several processes that train together, only the first prints messages."""
     return Callbacks(log.info, job.show) if group is None or group.leads else Callbacks(lambda _: None)
@@ -158,6 +181,14 @@ def _report(fitted: Fitted, read: Any) -> dict[str, Any]:
         if "loss" in row:
             found[name] = {key: value for key, value in row.items() if key != "number"}
     return found
+
+
+def check_finite(weights: Mapping[str, Any]) -> None:
+    """Refuses to save a network that is broken."""
+    for name, array in weights.items():
+        if not np.isfinite(array).all():
+            raise UsageError(f"the weights {name!r} are not finite numbers, expected a model that can be used. "
+                             "Nothing was saved.")
 
 
 def refuse_training(shape: Shape, differences: dict[str, Any]) -> None:

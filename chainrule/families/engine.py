@@ -8,14 +8,18 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from chainrule.errors import StorageError
 from chainrule.families._stepwise import (
+    CHANGEABLE,
     WEIGHTS,
     StackOptions,
     StepwiseTraining,
     callbacks_of,
+    check_finite,
     plan_of,
     refuse_training,
     shape_of,
+    start_weights,
     trained,
     workspace_of,
 )
@@ -25,6 +29,7 @@ from chainrule.protocols import Family, Tokenizer
 from chainrule.recipe.choices import PartOf
 from chainrule.recipe.error_paths import recipe_paths_in_errors
 from chainrule.recipe.registry import build, part
+from chainrule.starting import Start
 
 EARLIER = {"heads": ("s", "heads"), "bias": ("s", "bias"), "recurrence": ("r", "name"), "gain": ("r", "gain"),
            "forget": ("r", "forget"), "window": ("w", "size"), "deviation": ("embedding", "deviation"),
@@ -38,6 +43,7 @@ class Engine(Family):
 
     tokenizer = "byte_pair"
     layered = True
+    changeable = CHANGEABLE
 
     class Options(StackOptions):
         """What a recipe's `model` section may say: the parts of the family neural, as far as the engine has them."""
@@ -60,6 +66,10 @@ class Engine(Family):
         evaluate_tokens: int = Field(default=1 << 16, ge=1)
 
     @classmethod
+    def check_start(cls, recipe: Any, start: Start) -> None:
+        """Any run of the family, with its weights; the network reads the new text in the run's tokens."""
+
+    @classmethod
     def train(cls, job: Job) -> Trained:
         from chainrule.models.engine_stack import exported, training_differences
         from chainrule.storage.tensors import save_tensors
@@ -74,19 +84,27 @@ class Engine(Family):
         with job.timed("training"), recipe_paths_in_errors(recipe):
             network = new_network(recipe, task.vocabulary(read.tokenizer))
             refuse_training(network.shape, training_differences(network.shape))
+            goes_on = start_weights(job, lambda path: _read_weights(network, path))
             data = task.training_data(read, network, plan, callbacks.say)
-            fitted = fit(EngineLearner(network, task, data, plan, callbacks), workspace, callbacks)
+            fitted = fit(EngineLearner(network, task, data, plan, callbacks), workspace, callbacks,
+                         measure_first=goes_on)
         return trained(job, task.model(network, read.tokenizer), read, fitted, workspace,
                        lambda path: save_tensors(path, exported(network)))
 
     @classmethod
     def load(cls, folder: Path, recipe: Any, tokenizer: Tokenizer) -> Any:
-        from chainrule.models.engine_stack import imported
-        from chainrule.storage.tensors import open_tensors
-
         network = new_network(recipe, tokenizer.vocabulary_size)
-        imported(network, open_tensors(folder / WEIGHTS))
+        _read_weights(network, folder / WEIGHTS)
         return build("tasks", recipe.task).model(network, tokenizer)
+
+    @classmethod
+    def write(cls, folder: Path, run: Any) -> None:
+        from chainrule.models.engine_stack import exported
+        from chainrule.storage.tensors import save_tensors
+
+        found = exported(run.model.stack)
+        check_finite(found)
+        save_tensors(folder / WEIGHTS, found)
 
     @classmethod
     def begin(cls, recipe: Any, tokenizer: Tokenizer) -> Any:
@@ -101,6 +119,18 @@ class Engine(Family):
 
         with recipe_paths_in_errors(recipe):
             return engine_cost(recipe, vocabulary_size, tokens, measure=measure)
+
+
+def _read_weights(network: Any, path: Path) -> None:
+    from chainrule.models.engine_stack import imported
+    from chainrule.storage.tensors import open_tensors
+
+    found = open_tensors(path)
+    for name, array in found.items():
+        if array.dtype.kind != "f":
+            raise StorageError(f"{path}: {name!r} has numbers of the type {array.dtype}, expected floating-point ones; "
+                               "the weights belong to another model.")
+    imported(network, found)
 
 
 def new_network(recipe: Any, vocabulary: int) -> Any:

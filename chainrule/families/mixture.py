@@ -17,6 +17,7 @@ from chainrule.protocols import Family, LanguageModel, Tokenizer
 from chainrule.recipe.recipe import Recipe
 from chainrule.recipe.registry import part
 from chainrule.runs import LoadedRun, load
+from chainrule.starting import Start
 from chainrule.storage import open_run
 from chainrule.storage.manifest import NAME
 from chainrule.storage.tensors import open_tensors, save_tensors
@@ -66,6 +67,18 @@ class MixtureFamily(Family):
         weights = open_tensors(folder / WEIGHTS)["weights"]
         return Mixture([load(folder / MEMBERS / str(m)).model for m in range(len(weights))], weights.tolist())
 
+    @classmethod
+    def check_start(cls, recipe: Any, start: Start) -> None:
+        members = ",".join(str(start.path / MEMBERS / str(m)) for m in range(len(start.report.get("members", ()))))
+        raise UsageError(f"{start.path}: a mixture has only weights, which are learned from each text anew. Try "
+                         f"chainrule train mixture --data … --out … model.members=[{members}]")
+
+    @classmethod
+    def write(cls, folder: Path, run: Any) -> None:
+        for m in range(len(run.model.weights)):
+            copy_run(run.path / MEMBERS / str(m), folder / MEMBERS / str(m))
+        save_tensors(folder / WEIGHTS, {"weights": np.array(run.model.weights)})
+
 
 def _unit(option: str, member: LoadedRun) -> str:
     """The members' unit of text; any other is refused."""
@@ -92,8 +105,12 @@ def _loaded(paths: list[str]) -> list[LoadedRun]:
 
 def _write(folder: Path, members: list[LoadedRun], model: Mixture) -> None:
     for m, member in enumerate(members):
-        for name in [*open_run(member.path).files, NAME]:  # and nothing else that lies there
-            target = folder / MEMBERS / str(m) / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(member.path / name, target)
+        copy_run(member.path, folder / MEMBERS / str(m))
     save_tensors(folder / WEIGHTS, {"weights": np.array(model.weights)})
+
+
+def copy_run(source: Path, target: Path) -> None:
+    """Copies the files of a run, and nothing else that lies there."""
+    for name in [*open_run(source).files, NAME]:
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source / name, target / name)

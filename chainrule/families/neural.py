@@ -9,12 +9,15 @@ from typing import Annotated, Any, Literal
 from chainrule.errors import UsageError
 from chainrule.families._memory_check import check_memory
 from chainrule.families._stepwise import (
+    CHANGEABLE,
     WEIGHTS,
     StackOptions,
     StepwiseTraining,
     callbacks_of,
+    check_finite,
     plan_of,
     shape_of,
+    start_weights,
     trained,
     workspace_of,
 )
@@ -23,6 +26,7 @@ from chainrule.protocols import Family, Tokenizer
 from chainrule.recipe.choices import PartOf
 from chainrule.recipe.error_paths import recipe_paths_in_errors
 from chainrule.recipe.registry import build, part
+from chainrule.starting import Start
 
 
 @part
@@ -33,6 +37,7 @@ class Neural(Family):
     tasks = ("language", "masked_language")
     tokenizer = "byte_pair"
     layered = True
+    changeable = CHANGEABLE
 
     class Training(StepwiseTraining):  # type: ignore[misc, valid-type]
         """What a recipe's `training` section may say: a `Plan`, and the device."""
@@ -47,6 +52,10 @@ class Neural(Family):
     def ready(cls) -> None:
         if find_spec("torch") is None:
             raise UsageError("neural recipes need torch, which is not installed. Try: pip install 'chainrule[neural]'")
+
+    @classmethod
+    def check_start(cls, recipe: Any, start: Start) -> None:
+        """Any run of the family, with its weights; the network reads the new text in the run's tokens."""
 
     @classmethod
     def train(cls, job: Job) -> Trained:
@@ -69,8 +78,10 @@ class Neural(Family):
             check_memory(shape, vocabulary, recipe.training.device)
             network = new_network(shape, vocabulary, plan).to(chosen_device(recipe.training.device))
             check_precision(network, plan)
+            goes_on = start_weights(job, lambda path: _read_weights(network, path))
             data = task.training_data(read, network, plan, callbacks.say)
-            fitted = fit(TorchLearner(network, task, data, plan, callbacks, group), workspace, callbacks)
+            fitted = fit(TorchLearner(network, task, data, plan, callbacks, group), workspace, callbacks,
+                         measure_first=goes_on)
         found = trained(job, task.model(network, read.tokenizer), read, fitted, workspace,
                         lambda path: save_tensors(path, gathered(weights(network))))
         return found.led_by(group.leads)
@@ -78,13 +89,24 @@ class Neural(Family):
     @classmethod
     def load(cls, folder: Path, recipe: Any, tokenizer: Tokenizer) -> Any:
         cls.ready()
-        from chainrule.storage.tensors import open_tensors
         from chainrule.training.networks import chosen_device
-        from chainrule.training.weights import put
 
         found, network = cls._begun(recipe, tokenizer, chosen_device("auto"))
-        put(network, {name: array.copy() for name, array in open_tensors(folder / WEIGHTS).items()}, folder / WEIGHTS)
+        _read_weights(network, folder / WEIGHTS)
         return found.model(network.eval(), tokenizer)
+
+    @classmethod
+    def write(cls, folder: Path, run: Any) -> None:
+        from chainrule.storage.tensors import save_tensors
+        from chainrule.training.checkpoints import gathered
+        from chainrule.training.weights import weights
+
+        if not hasattr(run.model.stack, "state_dict"):
+            raise UsageError(f"{run.path}: opened to write only, with a model of another kind. Load it without "
+                             "to_write=True to save it.")
+        found = gathered(weights(run.model.stack))
+        check_finite(found)
+        save_tensors(folder / WEIGHTS, found)
 
     @classmethod
     def begin(cls, recipe: Any, tokenizer: Tokenizer) -> Any:
@@ -129,3 +151,10 @@ class Neural(Family):
         from chainrule.models.cost.counting import parameters
 
         return parameters(shape_of(recipe), vocabulary_size)
+
+
+def _read_weights(network: Any, path: Path) -> None:
+    from chainrule.storage.tensors import open_tensors
+    from chainrule.training.weights import put
+
+    put(network, {name: array.copy() for name, array in open_tensors(path).items()}, path)

@@ -18,12 +18,14 @@ from chainrule.counting.scratch import Scratch
 from chainrule.counting.sound import unsound
 from chainrule.counting.table import Table
 from chainrule.errors import ChainruleError, OptionError
+from chainrule.families.mixture import MEMBERS, MixtureFamily
 from chainrule.jobs import Job, Trained
 from chainrule.protocols import Family, Tokenizer
 from chainrule.recipe.choices import PartOf
 from chainrule.recipe.recipe import Recipe
 from chainrule.recipe.registry import build, part
 from chainrule.recipe.schema import Size
+from chainrule.starting import Start
 from chainrule.storage.tensors import open_tensors, save_tensors
 from chainrule.text.encoded import Encoded, encode, fit_and_encode
 
@@ -39,6 +41,8 @@ log = logging.getLogger("chainrule")
 class NGramFamily(Family):
     """n-gram models: count, smooth, look up."""
 
+    changeable = ("model", "tokenizer.min_count", "tokenizer.size")
+
     class Options(BaseModel):
         """What a recipe's `model` section may say."""
 
@@ -51,6 +55,7 @@ class NGramFamily(Family):
         vocabulary: Literal["auto", "open", "closed"] = "auto"  # open: <unk> has a probability
         memory: Size = 1536 << 20  # bytes; larger texts are counted in pieces on the disk
         compact: bool = False  # 16 bits for each number
+        keep_counts: bool = False  # so that training can go on exactly, with more text
 
         @field_validator("prune")
         @classmethod
@@ -62,8 +67,21 @@ class NGramFamily(Family):
             return prune
 
     @classmethod
+    def check_start(cls, recipe: Any, start: Start) -> None:
+        from chainrule.families._kept_counts import check_counts_of
+
+        check_counts_of(recipe, start)
+
+    @classmethod
     def train(cls, job: Job) -> Trained:
-        options, text = job.recipe.model, job.recipe.text
+        from chainrule.families import _interpolated, _kept_counts
+
+        options: Any = job.recipe.model
+        if job.start is not None and not _kept_counts.has_counts(job.start):
+            return _interpolated.trained(job, job.start)
+        if job.start is not None or options.keep_counts:
+            return _kept_counts.trained(job)
+        text = job.recipe.text
         assert job.corpus is not None
         with job.timed("reading"):
             tokenizer, encoded = fit_and_encode(job.corpus, build("text/tokenizers", job.recipe.tokenizer), text)
@@ -75,10 +93,23 @@ class NGramFamily(Family):
         return Trained(tokenizer, trained.model, trained.write, trained.report | facts)
 
     @classmethod
-    def load(cls, folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> NGram:
+    def load(cls, folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> Any:
+        if (folder / MEMBERS).is_dir():
+            return MixtureFamily.load(folder, recipe, tokenizer)
         tensors = open_tensors(folder / WEIGHTS)
         check_table(folder / WEIGHTS, tensors, tokenizer.vocabulary_size)
         return NGram(Table.from_tensors(tensors, tokenizer.start, tokenizer.end, tokenizer.unknown))
+
+    @classmethod
+    def write(cls, folder: Path, run: Any) -> None:
+        if not hasattr(run.model, "table"):
+            return MixtureFamily.write(folder, run)
+        from chainrule.families._kept_counts import copy_counts
+
+        check_sound(run.model.table, run.tokenizer, "the model", "Nothing was saved.")
+        save_tensors(folder / WEIGHTS, run.model.table.tensors())
+        copy_counts(run, folder)
+        return None
 
 
 def counted(encoded: Encoded, tokenizer: Any, options: Any, folder: Path) -> tuple[Counts, Scratch]:
@@ -106,10 +137,8 @@ def from_counts(job: Job, counts: Counts, tokenizer: Any, scratch: Scratch, held
             table = prune_by_entropy(table, options.prune_entropy, scratch)
     if options.compact:
         table = table.compact()
-    problem = unsound(table, tokenizer.token, least=1 - ROUNDING, most=1 + ROUNDING, scratch=scratch)
-    if problem:
-        raise ChainruleError(f"model.smoothing = {options.smoothing}: {problem}. Nothing was saved. Try "
-                             "other options of this method, or another one.")
+    check_sound(table, tokenizer, f"model.smoothing = {options.smoothing}",
+                "Nothing was saved. Try other options of this method, or another one.", scratch)
     report = {"vocabulary": tokenizer.vocabulary_size, "order": options.order,
               "tokens": counts.tokens, "ngrams": [len(level) for level in table.levels], "smoothing": method.learned}
 
@@ -118,6 +147,13 @@ def from_counts(job: Job, counts: Counts, tokenizer: Any, scratch: Scratch, held
             save_tensors(folder / WEIGHTS, table.tensors())
 
     return Trained(tokenizer, NGram(table), write, report)
+
+
+def check_sound(table: Table, tokenizer: Any, where: str, hint: str, scratch: Scratch | None = None) -> None:
+    """Refuses a table with numbers that are not finite, or probabilities that do not sum to 1."""
+    problem = unsound(table, tokenizer.token, least=1 - ROUNDING, most=1 + ROUNDING, scratch=scratch)
+    if problem:
+        raise ChainruleError(f"{where}: {problem}. {hint}")
 
 
 def _room(tokens: int, options: Any, folder: Path) -> tuple[Scratch, int | None]:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from chainrule.classifying.continuing import Earlier
 from chainrule.classifying.features import Features, Shape
 from chainrule.classifying.index_check import check_arrays
 from chainrule.classifying.labeled import Example, examples, layout_of
@@ -20,11 +21,12 @@ from chainrule.classifying.targets import Gathered
 from chainrule.classifying.tree import tree_tensors
 from chainrule.classifying.validating import Validation
 from chainrule.classifying.vocabulary import learn_features
-from chainrule.errors import DataError, OptionError, StorageError
+from chainrule.errors import DataError, OptionError, StorageError, UsageError
 from chainrule.jobs import Job, Trained
 from chainrule.protocols import Family, WordVectors
 from chainrule.recipe.registry import part
 from chainrule.runs import LoadedRun, load, save_run
+from chainrule.starting import Start
 from chainrule.storage.index_arrays import Arrays
 from chainrule.storage.manifest import HINT
 from chainrule.storage.tensors import open_tensors, save_tensors
@@ -54,6 +56,8 @@ class TextClassifierFamily(Family):
     """Text classifiers: the mean of word and n-gram vectors, and a linear classifier on it, as fastText's."""
 
     tasks = ("classification",)
+    changeable = ("tokenizer.min_count", "tokenizer.size", "model.labels", "model.negative", "model.vectors",
+                  "model.quantized")
 
     class Options(BaseModel):
         """What a recipe's `model` section may say."""
@@ -88,24 +92,35 @@ class TextClassifierFamily(Family):
         threads: int | None = Field(default=None, ge=1)  # all processors; 1 makes every run with a seed the same
 
     @classmethod
+    def check_start(cls, recipe: Any, start: Start) -> None:
+        if start.recipe.model.quantized:
+            raise UsageError(f"{start.path}: quantized, so that training cannot go on from it. Go on from the run that "
+                             "it was made of, then: chainrule quantize RUN --out SMALL")
+        if recipe.model.vectors not in (None, start.recipe.model.vectors):
+            raise OptionError("model.vectors", recipe.model.vectors, f"null, since training starts from {start.path}")
+
+    @classmethod
     def train(cls, job: Job) -> Trained:
         recipe: Any = job.recipe
         shape, options, loss = _checked(job), recipe.training, recipe.model.loss
         training = TrainingOptions(dimension=recipe.model.dimension, epochs=options.epochs, alpha=options.lr,
                                    threads=options.threads or cores(), seed=recipe.seed, show=job.show)
         with job.timed("reading"):
-            known = None if recipe.model.vectors is None else _vectors(recipe.model.vectors, training.dimension)
-            gathered = Gathered()
+            earlier = None if job.start is None else _earlier(job.start)
+            given = None if earlier is not None else recipe.model.vectors
+            known = None if given is None else _vectors(given, training.dimension)
+            gathered = Gathered() if earlier is None else earlier.gathered()
             features, bags, words = learn_features(
                 gathered.texts(_labeled(job.corpus, recipe)), shape, min_count=recipe.tokenizer["min_count"],
-                size=recipe.tokenizer["size"], threads=training.threads,
-                more=[] if known is None else [word.encode() for word in known.words])
+                size=recipe.tokenizer["size"], threads=training.threads, **_more(known, earlier))
             labels, targets = gathered.finished(job.corpus.name)  # type: ignore[union-attr]
             _check_words(features, job.corpus.name)  # type: ignore[union-attr]
         with job.timed("training"):
             inputs, outputs = fresh(features.rows, len(labels) - (loss == "hierarchical_softmax"), training)
             if known is not None:
                 _begin_with(known, features, inputs[:, : training.dimension])
+            if earlier is not None:
+                earlier.put_into(features, inputs, outputs)
             model = TextClassifier(labels, features, inputs[:, : training.dimension],
                                    outputs[:, : training.dimension], loss, targets.tree(loss))
             validation = None if job.valid is None else Validation(
@@ -134,6 +149,26 @@ class TextClassifierFamily(Family):
         return TextClassifier([each["label"] for each in known], features, inputs, tensors["outputs"], options.loss,
                               tree)
 
+    @classmethod
+    def write(cls, folder: Path, run: Any) -> None:
+        counts = label_counts(run.path) if (run.path / LABELS).is_file() else np.zeros(len(run.model.labels), np.int64)
+        if isinstance(run.model.inputs, np.ndarray):
+            check_numbers(run.model.inputs, run.model.outputs)
+        write(folder, run.model, counts)
+
+
+def _more(known: Any, earlier: Earlier | None) -> dict[str, Any]:
+    """Features that have rows whether or not the texts have them: of pretrained vectors, of an earlier run."""
+    if earlier is not None:
+        return {"more": earlier.model.features.words, "more_buckets": earlier.model.features.used}
+    return {} if known is None else {"more": [word.encode() for word in known.words]}
+
+
+def _earlier(start: Start) -> Earlier:
+    """The classifier that training goes on from."""
+    model = TextClassifierFamily.load(start.path, start.recipe, start.tokenizer)
+    return Earlier(model, label_counts(start.path))
+
 
 def write(folder: Path, model: TextClassifier, counts: np.ndarray) -> None:
     """The model's own files."""
@@ -144,6 +179,12 @@ def write(folder: Path, model: TextClassifier, counts: np.ndarray) -> None:
     save_tensors(folder / WEIGHTS, {**table, **cut, **tree_tensors(model.tree), **rest})
     known = [{"label": label, "count": int(count)} for label, count in zip(model.labels, counts, strict=True)]
     (folder / LABELS).write_text(json.dumps(known, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def check_numbers(*tables: np.ndarray) -> None:
+    """Refuses to save a classifier that is broken."""
+    if not all(np.isfinite(table).all() for table in tables):
+        raise UsageError("the weights are not finite numbers, expected a model that can be used. Nothing was saved.")
 
 
 def label_counts(folder: Path) -> np.ndarray:

@@ -17,11 +17,14 @@ from chainrule.recipe.choices import PartOf
 from chainrule.recipe.recipe import Recipe
 from chainrule.recipe.registry import build, part
 from chainrule.runs import LoadedRun, load
+from chainrule.starting import Start
+from chainrule.storage import open_run
 from chainrule.storage.environment import memory
+from chainrule.storage.manifest import NAME
 from chainrule.storage.tensors import open_tensors, save_tensors
 from chainrule.threads import cores
 from chainrule.vectors.continuing import by_new_rows, check_same, joined_text
-from chainrule.vectors.from_tensors import vectors_of
+from chainrule.vectors.from_tensors import tensors_of, vectors_of
 from chainrule.vectors.phrases import join_phrases
 from chainrule.vectors.store import Vectors
 from chainrule.vectors.text import Source, Text, checked
@@ -49,6 +52,8 @@ class VectorsFamily(Family):
 
     tasks = ("word_vectors",)
     tokenizer = "plain_words"
+    changeable = ("model.window", "model.method", "model.phrases", "model.initial", "tokenizer.min_count",
+                  "tokenizer.size")
 
     class Options(BaseModel):
         """What a recipe's `model` section may say."""
@@ -73,8 +78,14 @@ class VectorsFamily(Family):
         threads: int | None = Field(default=None, ge=1)  # all processors; 1 makes every run with a seed the same
 
     @classmethod
+    def check_start(cls, recipe: Any, start: Start) -> None:
+        if recipe.model.initial not in (None, start.recipe.model.initial):
+            raise OptionError("model.initial", recipe.model.initial, f"null, since training starts from {start.path}")
+        _check_earlier("start_from", str(start.path), start.recipe, recipe)
+
+    @classmethod
     def train(cls, job: Job) -> Trained:
-        recipe: Any = job.recipe
+        recipe: Any = _without_initial(job)
         if job.valid is not None:
             raise UsageError("word vectors are not measured on a text: leave out --valid and split.valid, and measure "
                              "them with chainrule evaluate RUN --data questions-words.txt.")
@@ -83,7 +94,7 @@ class VectorsFamily(Family):
         source = Source(job.corpus, build("text/tokenizers", recipe.tokenizer), recipe.text, recipe.seed)
         options = replace(training_options(recipe, method, job.show), folder=job.folder)
         with job.timed("reading"):
-            earlier = _earlier(recipe, method)
+            earlier = job.start or _earlier(recipe)
             text = _read(source, method, recipe, earlier)
         before = None if earlier is None else by_new_rows(_tensors(earlier.path), earlier.tokenizer, text)
         _check_memory(text.vocabulary_size, options.dimension)
@@ -100,6 +111,17 @@ class VectorsFamily(Family):
     def load(cls, folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> Vectors:
         return vectors_of(_tensors(folder), tokenizer, folder / WEIGHTS)
 
+    @classmethod
+    def write(cls, folder: Path, run: Any) -> None:
+        """The vectors as they are now; what only training needs is kept if none of them was changed."""
+        tensors = tensors_of(run.model)
+        if (run.path / NAME).is_file():
+            before = open_tensors(open_run(run.path).file(WEIGHTS))
+            if all(name in before and np.array_equal(before[name], tensors[name]) for name in tensors):
+                tensors = before
+        _check_numbers(tensors["vectors"])
+        save_tensors(folder / WEIGHTS, tensors)
+
 
 def _check_memory(words: int, dimension: int) -> None:
     """Refuses tables larger than the machine's memory: filling it would end other programs too."""
@@ -114,6 +136,11 @@ def _check_finite(vectors: np.ndarray, options: TrainingOptions) -> None:
     if not np.isfinite(vectors.sum(dtype=np.float64)):
         raise OptionError("training.alpha", options.alpha, "a smaller learning rate",
                           "With this one training diverged.")
+
+
+def _check_numbers(vectors: np.ndarray) -> None:
+    if not np.isfinite(vectors).all():
+        raise UsageError("the vectors are not finite numbers, expected a model that can be used. Nothing was saved.")
 
 
 def training_options(recipe: Any, method: Any, show: Any = None) -> TrainingOptions:
@@ -137,11 +164,11 @@ def settled(recipe: Any, method: Any) -> Any:
     return recipe.model_copy(update={"training": training})
 
 
-def _read(source: Source, method: Any, recipe: Any, earlier: LoadedRun | None) -> Text:
+def _read(source: Source, method: Any, recipe: Any, earlier: LoadedRun | Start | None) -> Text:
     options = recipe.model
     if earlier is not None:
         if options.phrases.passes:
-            raise OptionError("model.phrases.passes", options.phrases.passes, "0 where model.initial is given",
+            raise OptionError("model.phrases.passes", options.phrases.passes, "0 where training goes on from a run",
                               "Join the phrases in the text first.")
         text = joined_text(source, earlier.tokenizer, _tensors(earlier.path)["counts"])
         if not text.tokens:
@@ -157,17 +184,33 @@ def _read(source: Source, method: Any, recipe: Any, earlier: LoadedRun | None) -
     return checked(text, source)
 
 
-def _earlier(recipe: Any, method: Any) -> LoadedRun | None:
+def _without_initial(job: Job) -> Any:
+    """The recipe of a training that starts from a run: `model.initial` is how that run itself began."""
+    if job.start is None:
+        return job.recipe
+    return job.recipe.model_copy(update={"model": job.recipe.model.model_copy(update={"initial": None})})
+
+
+def _earlier(recipe: Any) -> LoadedRun | None:
     if recipe.model.initial is None:
         return None
     run = load(recipe.model.initial)
     if run.recipe.family != recipe.family:
         raise UsageError(f"{run.path}: of the family {run.recipe.family}, expected {recipe.family}.")
-    if not method.continues:
-        raise OptionError("model.initial", recipe.model.initial, "null",
-                          f"The method {recipe.model.method['name']} always starts from scratch.")
-    check_same(str(run.path), run.recipe.model, recipe.model)
+    _check_earlier("model.initial", recipe.model.initial, run.recipe, recipe)
     return run
+
+
+def _check_earlier(option: str, path: str, earlier: Any, recipe: Any) -> None:
+    """Refuses a run that a training cannot go on from."""
+    method: Any = build(METHODS, recipe.model.method)
+    if not method.continues:
+        raise OptionError(option, path, "null", f"The method {recipe.model.method['name']} always starts from scratch.")
+    check_same(path, earlier.model, recipe.model)
+    tensors = _tensors(Path(path))
+    if "grams" in tensors and "words" not in tensors:
+        raise UsageError(f"{path}: its vectors were changed and saved without the rows that they are means of, which "
+                         "training needs.")
 
 
 def _tensors(folder: Path) -> dict[str, Any]:

@@ -37,6 +37,9 @@ class Arpa:
     def export(self, run: LoadedRun, path: Path) -> dict[str, Any]:
         if run.recipe.family != FAMILY:
             raise UsageError(f"{run.path}: of the family {run.recipe.family}, expected {FAMILY}: ARPA holds no other.")
+        if not hasattr(run.model, "table"):
+            raise UsageError(f"{run.path}: a mixture of n-gram models, expected one: ARPA holds no other. Its members "
+                             f"are runs of their own: {run.path / 'members' / '0'} …")
         if run.tokenizer.keeps_space:
             log.info(f"ARPA holds no tokenizer: what reads this file must be given {run.tokenizer.name} tokens, cut as "
                      f"{run.path / TOKENIZER} says.")

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model, model_serializer
 
 from chainrule.errors import UsageError, did_you_mean
 from chainrule.recipe.choices import PartOf as PartOf
@@ -34,6 +34,15 @@ class SplitOptions(BaseModel):
     seed: int = Field(default=0, ge=0)
 
 
+class StartFrom(BaseModel):
+    """The finished run that a training starts from: its path as given, and the SHA-256 of its MANIFEST.json."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    run: str
+    sha256: str | None = None
+
+
 class Recipe(BaseModel):
     """Resolved: every option has a value. `model` is checked by the family's own `Options`."""
 
@@ -47,14 +56,27 @@ class Recipe(BaseModel):
     task: Annotated[dict[str, Any], PartOf("tasks")] = {"name": "language"}
     model: Any = None
     seed: int = Field(default=0, ge=0)
+    start_from: StartFrom | None = None  # set by --from
+
+    @model_serializer(mode="wrap")
+    def said(self, dump: Any) -> dict[str, Any]:
+        """All options; `start_from` only where there is one."""
+        found = dump(self)
+        if self.start_from is None:
+            found.pop("start_from", None)
+        return found
 
     def to_yaml(self) -> str:
         """Text that `load_recipe` reads as an equal recipe."""
         return dump_yaml(self.model_dump(mode="json"))
 
 
-def load_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
-    """A shipped recipe by its name, a YAML file or a run folder's, changed by `path=value`; raises all problems."""
+def load_recipe(name_or_path: str | Path, overrides: Sequence[str] = (), *, under: Mapping[str, Any] | None = None
+                ) -> Recipe:
+    """A shipped recipe by its name, a YAML file or a run folder's, changed by `path=value`; raises all problems.
+
+    What the recipe leaves out is as in `under`, if that is given.
+    """
     path = recipe_path(name_or_path)
     try:
         text = path.read_text(encoding="utf-8")
@@ -65,7 +87,7 @@ def load_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> Reci
     data, lines = load_with_lines(text, path.name)
     if not isinstance(data, dict):
         raise UsageError(f"{path.name}: expected a mapping with a family, such as 'family: ngram'.")
-    return make_recipe(data, overrides, source=path.name, lines=lines)
+    return make_recipe(data if under is None else _over(under, data), overrides, source=path.name, lines=lines)
 
 
 def make_recipe(data: Mapping[str, Any], overrides: Sequence[str] = (), *, source: str = "",
@@ -92,6 +114,17 @@ def make_recipe(data: Mapping[str, Any], overrides: Sequence[str] = (), *, sourc
         changed = {each.path for each in changes}
         raise Problems(problems, [_line(problem, changed, source, lines or {}) for problem in problems])
     return recipe
+
+
+def _over(under: Any, given: Any) -> Any:
+    """What is given, and for what it leaves out what is under it; a part with another name has its own options."""
+    if isinstance(under, Mapping) and isinstance(given, str) and given == under.get("name"):
+        return under
+    if not isinstance(under, Mapping) or not isinstance(given, Mapping):
+        return given
+    if given.get("name", under.get("name")) != under.get("name"):
+        return given
+    return {**under, **{key: _over(under.get(key), value) for key, value in given.items()}}
 
 
 def _changes_of_model(overrides: Sequence[str]) -> str:

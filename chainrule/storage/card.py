@@ -8,6 +8,9 @@ from typing import Any
 from chainrule.protocols import Task
 from chainrule.recipe.strict_yaml import dump_yaml
 
+REMADE = "Everything needed to make it again, given the same text:"
+MADE_IN_PYTHON = "What the model is. It was changed or made by Python code of one's own, which no recipe describes:"
+
 
 def model_card(recipe: Mapping[str, Any], report: Mapping[str, Any], recipe_yaml: str, task: Task) -> str:
     """A model card in Markdown; its head is the metadata that model hubs read."""
@@ -22,7 +25,7 @@ def model_card(recipe: Mapping[str, Any], report: Mapping[str, Any], recipe_yaml
 
 {task.kind.capitalize()}, family `{recipe["family"]}`, over `{recipe["tokenizer"]["name"]}` tokens, made with
 chainrule. The folder is the model: `MANIFEST.json` has the SHA-256 of each file.
-
+{_start(recipe.get("start_from"))}
 ```
 {commands}
 chainrule verify THIS_FOLDER
@@ -33,12 +36,19 @@ chainrule verify THIS_FOLDER
 {_table(report)}
 ## The recipe
 
-Everything needed to make it again, given the same text:
+{REMADE if report.get("made_in") is None else MADE_IN_PYTHON}
 
 ```yaml
 {recipe_yaml}```
 
 {task.caution}
+"""
+
+
+def _start(start: Mapping[str, Any] | None) -> str:
+    """The run that training started from, if there was one."""
+    return "" if start is None else f"""
+Training started from the run `{start["run"]}`, whose `MANIFEST.json` has the SHA-256 `{start["sha256"]}`.
 """
 
 

@@ -46,13 +46,17 @@ class TextRead:
 
 
 def read_text(job: Job) -> TextRead:
-    """Trains the recipe's tokenizer on the text, and encodes it."""
+    """Trains the recipe's tokenizer on the text, and encodes it; a run that training starts from has its tokenizer."""
     from chainrule.recipe.registry import build
     from chainrule.text.encoded import encode, fit_and_encode
 
     recipe = job.recipe
     assert job.corpus is not None
-    tokenizer, encoded = fit_and_encode(job.corpus, build("text/tokenizers", recipe.tokenizer), recipe.text)
+    if job.start is not None:
+        tokenizer = job.start.tokenizer
+        encoded = encode(job.corpus, tokenizer, recipe.text)
+    else:
+        tokenizer, encoded = fit_and_encode(job.corpus, build("text/tokenizers", recipe.tokenizer), recipe.text)
     valid = None if job.valid is None else encode(job.valid, tokenizer, recipe.text)
     return TextRead(Text(encoded.ids, int(encoded.bytes.sum())),
                     None if valid is None else Text(valid.ids, int(valid.bytes.sum())),

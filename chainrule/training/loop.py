@@ -50,9 +50,10 @@ class Fitted:
         return {key: rows[-1][key] for key in ("loss", "bits_per_byte") if rows and rows[-1].get(key) is not None}
 
 
-def fit(learner: Learner, workspace: Workspace, callbacks: Callbacks) -> Fitted:
+def fit(learner: Learner, workspace: Workspace, callbacks: Callbacks, *, measure_first: bool = False) -> Fitted:
     """Trains until the budget is spent; continues where an interrupted training left off.
 
+    `measure_first` is for a network that has learned something before: it is evaluated before the first step too.
     The final weights are the moving average if there is one, and the best evaluation's with `patience`. Of several
     processes, the first reads the clock, writes the files, decides, and broadcasts its decisions.
     """
@@ -71,7 +72,7 @@ def fit(learner: Learner, workspace: Workspace, callbacks: Callbacks) -> Fitted:
         stop = Stop()
         stack.callback(stop.restore)
         _prepare(learner, state, clock, stop, say)
-        saved = time.monotonic()
+        saved = _begun(workspace, learner, state, log, clock) if measure_first and newest is None else time.monotonic()
 
         clock.run()
         while group.broadcast(not clock.spent(state) and not state.out_of_patience(plan.patience)):
@@ -132,6 +133,13 @@ def _prepare(learner: Learner, state: TrainingState, clock: BudgetClock, stop: S
     if group.size == 1:
         stop.listen()
         learner.should_stop = lambda: stop.number is not None
+
+
+def _begun(workspace: Workspace, learner: Learner, state: TrainingState, log: MetricsLog, clock: BudgetClock) -> float:
+    """Evaluates a model as it came, before the first step, and writes a checkpoint; returns when it was written."""
+    _evaluate(learner, state, log, clock, learner.say)
+    clock.evaluating = 0.0  # the clock does not run yet
+    return _save(workspace, learner, state, log, clock)
 
 
 def _is_due(plan: Plan, state: TrainingState, clock: BudgetClock) -> bool:

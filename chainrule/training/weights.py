@@ -20,7 +20,7 @@ def weights(model: nn.Module) -> dict[str, Tensor]:
 
 
 def put(model: nn.Module, found: Mapping[str, np.ndarray], source: str | Path) -> None:
-    """Copies weights into a model; a name or shape that does not fit is an error that says which."""
+    """Copies weights into a model; a name, shape or type that does not fit is an error that says which."""
     own = weights(model)
     odd = sorted(own.keys() ^ found.keys())
     if odd:
@@ -31,6 +31,9 @@ def put(model: nn.Module, found: Mapping[str, np.ndarray], source: str | Path) -
             if tensor.shape != found[name].shape:
                 raise StorageError(f"{source}: {name!r} is {tuple(found[name].shape)}, expected {tuple(tensor.shape)}; "
                                    "the weights belong to another model.")
+            if tensor.is_floating_point() != (found[name].dtype.kind == "f"):
+                raise StorageError(f"{source}: {name!r} has numbers of the type {found[name].dtype}, expected "
+                                   f"{str(tensor.dtype).removeprefix('torch.')}; the weights belong to another model.")
             tensor.copy_(torch.from_numpy(found[name]))
 
 

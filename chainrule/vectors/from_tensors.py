@@ -1,4 +1,4 @@
-"""From a run's tensors back to the store."""
+"""From a run's tensors to the store, and back."""
 
 from __future__ import annotations
 
@@ -19,6 +19,17 @@ def vectors_of(tensors: Mapping[str, np.ndarray], tokenizer: Any, path: Path = P
     _check(Arrays(path, tensors), len(words := spellings(tokenizer)))
     subwords = BagOfGrams.from_tensors(tensors) if "grams" in tensors else None
     return Vectors(words, tensors["vectors"], counts=tensors.get("counts"), subwords=subwords)
+
+
+def tensors_of(vectors: Vectors) -> dict[str, np.ndarray]:
+    """The reverse: what the store itself has, without what only training needs."""
+    found = {"vectors": np.asarray(vectors.table)}
+    if vectors.counts is not None:
+        found["counts"] = np.asarray(vectors.counts)
+    if isinstance(grams := vectors.subwords, BagOfGrams):
+        shape = np.array([grams.shortest, grams.longest, grams.bucket], np.int64)
+        found |= {"grams": np.asarray(grams.table), "buckets": np.asarray(grams.used), "shape": shape}
+    return found
 
 
 def _check(arrays: Arrays, words: int) -> None:

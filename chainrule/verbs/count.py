@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from chainrule.counting.shards import part_numbers, save_counts
+from chainrule.counting.shards import keeping_all, part_numbers, save_counts
 from chainrule.errors import UsageError
 from chainrule.families.ngram import counted
 from chainrule.jobs import existing_parent
@@ -36,7 +36,7 @@ def count(data: str, out: Path, *, part: str = "1/1", recipe: str = "ngram", ove
         selected = part_of(corpus, *part_numbers(part), unit_of(resolved.text, keeps_space=known.keeps_space))
         encoded = encode(selected, known, resolved.text)
     else:
-        trainer = build("text/tokenizers", _keeping_all(resolved.tokenizer))
+        trainer = keeping_all(build("text/tokenizers", resolved.tokenizer))
         unit = unit_of(resolved.text, keeps_space=trainer.keeps_space)
         known, encoded = fit_and_encode(part_of(corpus, *part_numbers(part), unit), trainer, resolved.text)
     counts, _ = counted(encoded, known, resolved.model, existing_parent(out))
@@ -51,9 +51,3 @@ def count(data: str, out: Path, *, part: str = "1/1", recipe: str = "ngram", ove
 
     write_run(out, fill, replace=force)
     return report
-
-
-def _keeping_all(tokenizer: dict[str, Any]) -> dict[str, Any]:
-    """The same tokenizer without a limit on its words: which are rare is only known after merging."""
-    return {key: value for key, value in tokenizer.items() if key not in ("min_count", "size")} \
-        if tokenizer["name"] in ("words", "characters") else tokenizer

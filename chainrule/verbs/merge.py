@@ -7,12 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from chainrule.counting import merge as merging
-from chainrule.counting.counts import Counts
-from chainrule.counting.scratch import Scratch
-from chainrule.counting.shards import Shard, load_shard, part_numbers
+from chainrule.counting.shards import load_shard, merged, part_numbers
 from chainrule.errors import OptionError, StorageError, UsageError
 from chainrule.families.ngram import from_counts, scratch_for
 from chainrule.jobs import Job, existing_parent
@@ -49,7 +44,8 @@ def merge(folders: Sequence[str | Path], out: str | Path, *, overrides: Sequence
     tokens = sum(counts.tokens for counts, _, _ in parts)
     scratch = scratch_for(tokens, recipe.model, job.folder, how="merging their counts")
     with job.timed("merging"):
-        counts, tokenizer = merged(parts, build("text/tokenizers", recipe.tokenizer), scratch)
+        trainer = build("text/tokenizers", recipe.tokenizer)
+        counts, tokenizer = merged([(counts, own) for counts, own, _ in parts], trainer, scratch)
     held_out = None if corpus is None else encode(corpus, tokenizer, recipe.text).ids
     trained = from_counts(job, counts, tokenizer, scratch, held_out)
     return finish(job, trained, out, force=force)
@@ -75,18 +71,3 @@ def _check_parts(folders: Sequence[str | Path]) -> None:
         missing = [f"{i}/{n}" for i in range(1, n + 1) if (i, n) not in here]
         if missing:
             log.info(f"the text is incomplete: part {', '.join(missing)} of it is missing.")
-
-
-def merged(parts: Sequence[Shard], trainer: Any, scratch: Scratch) -> tuple[Counts, Any]:
-    """All parts under one vocabulary: if each part has its own, the words are renumbered."""
-    tokenizers = [tokenizer for _, tokenizer, _ in parts]
-    alike = len({tokenizer.digest() for tokenizer in tokenizers}) == 1
-    if hasattr(trainer, "join") and not (alike and trainer.min_count == 1 and trainer.size is None):
-        joined, mappings = trainer.join(tokenizers, [np.asarray(counts.levels[0].counts) for counts, _, _ in parts])
-        again = [merging.stored(merging.renumber(counts, mapping, joined.vocabulary_size, joined.start), scratch)
-                 for (counts, _, _), mapping in zip(parts, mappings, strict=True)]
-        return merging.merge(again, scratch), joined
-    if not alike:
-        raise UsageError(f"the parts have different {tokenizers[0].name} tokenizers, which cannot be joined. "
-                         "Count every part with one and the same: chainrule count ... --tokenizer tokenizer.json")
-    return merging.merge([counts for counts, _, _ in parts], scratch), tokenizers[0]

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from chainrule.errors import UsageError
 from chainrule.evaluation.options import Measuring
 from chainrule.jobs import Job, Trained, existing_parent
-from chainrule.recipe.recipe import Recipe, load_recipe
+from chainrule.recipe.recipe import Recipe
 from chainrule.recipe.registry import build, find
 from chainrule.runs import LoadedRun, save_run
+from chainrule.starting import Start, resolved
 from chainrule.storage import check_target
 from chainrule.storage.environment import peak_memory
 
@@ -21,28 +22,37 @@ if TYPE_CHECKING:
 
 
 def train(recipe: str | Path | Recipe, data: Any, out: str | Path, *, valid: Any = None, overrides: Sequence[str] = (),
-          force: bool = False, show: Callable[[Mapping[str, Any]], None] | None = None, measure: bool = True
-          ) -> dict[str, Any]:
+          force: bool = False, show: Callable[[Mapping[str, Any]], None] | None = None,
+          start_from: str | Path | None = None) -> dict[str, Any]:
     """Makes a run folder from a recipe and a text; returns its report.
 
     `overrides` are `path=value` as on the command line, e.g. `["model.order=3", "tokenizer.name=bytes"]`. `data` and
-    `valid` are paths, globs, folders or built-in corpora. With `measure=False` the finished model is not measured on
-    the validation text.
+    `valid` are paths, globs, folders or built-in corpora. With `start_from` training goes on from a finished run, whose
+    tokenizer it keeps; where `recipe` is a run folder, it goes on from that.
     """
     words = [overrides] if isinstance(overrides, str) else overrides
-    resolved = recipe if isinstance(recipe, Recipe) else load_recipe(recipe, words)
-    family: Any = find("families", resolved.family)
+    found, start = resolved(recipe, words, start_from)
+    job = prepared(found, data, out, valid=valid, force=force, show=show, start=start)
+    family: Any = find("families", found.family)
+    return finish(job, family.train(job), out, force=force)
+
+
+def prepared(recipe: Recipe, data: Any, out: str | Path, *, valid: Any = None, force: bool = False,
+             show: Callable[[Mapping[str, Any]], None] | None = None, start: Start | None = None) -> Job:
+    """What the recipe's family trains on, after a look at what may be missing; `finish` measures and saves."""
+    family: Any = find("families", recipe.family)
     family.ready()
     check_target(out, replace=force)
-    corpus, held_out = _texts(resolved, data, valid)
-    job = Job(resolved, corpus, held_out, existing_parent(Path(out)), out=Path(out), force=force, show=show)
-    return finish(job, family.train(job), out, force=force, measure=measure)
+    corpus, held_out = _texts(recipe, data, valid)
+    return Job(recipe, corpus, held_out, existing_parent(Path(out)), out=Path(out), force=force, show=show, start=start)
 
 
 def finish(job: Job, trained: Trained, out: str | Path, *, force: bool, measure: bool = True) -> dict[str, Any]:
-    """Measures and saves what a family has trained; returns the report."""
+    """Measures what a family has trained on the validation text, unless `measure` is False, and saves it."""
     data = {"train": job.corpus and job.corpus.fingerprint()[:16], "valid": job.valid and job.valid.fingerprint()[:16]}
     report = {"family": job.recipe.family, **trained.report}
+    if job.start is not None:
+        report["start_from"] = {"run": str(job.start.path), "sha256": job.start.sha256}
     if not trained.leads:
         return report
     if measure and job.valid is not None and "valid" not in report:  # a family may have measured in its own way

@@ -12,7 +12,7 @@ HOUSE = [  # from the top; the rooms of one floor may import each other
     {"spine", "recipe", "recipes"},
     {"storage"},
     {"text"},
-    {"runs", "jobs"},
+    {"runs", "jobs", "starting"},
     {"counting"},
     {"vectors"},
     {"classifying"},
@@ -30,8 +30,9 @@ HOUSE = [  # from the top; the rooms of one floor may import each other
     {"experiments"},
     {"cli"},
 ]
-FRONT = {"runs", "jobs"}  # files beside the spine that are not of it
-ANNOTATED = {("chainrule.protocols", "chainrule.jobs")}  # a family's protocol says what it is given and gives back
+FRONT = {"runs", "jobs", "starting"}  # files beside the spine that are not of it
+ANNOTATED = {("chainrule.protocols", "chainrule.jobs"), ("chainrule.protocols", "chainrule.starting")}
+# a family's protocol says what it is given and gives back
 SCHEMA = "chainrule.text.options"  # all a recipe knows of text: a schema that itself imports nothing of ours
 WITH_TORCH = {"parts", "models", "tasks", "training", "contracts", "inspection"}  # rooms that compute in torch
 LAZY = {"torch", "duckdb", "tokenizers", "charset_normalizer", "rich"}

@@ -106,7 +106,7 @@ def test_every_mistake_of_a_file_is_reported_at_once(write):
         "r.yaml, line 10: split.valid = 1.0, expected less than 1.",
         "model.order = 'nine', expected a valid integer.",
         "no option model.order.x: model.order has no options of its own.",
-        "no option a.b. Known: description, family, model, seed, split, task, text, tokenizer.",
+        "no option a.b. Known: description, family, model, seed, split, start_from, task, text, tokenizer.",
     ])
 
 
