@@ -10,7 +10,7 @@ from typing import Any
 
 from chainrule.errors import OptionError, UsageError
 from chainrule.experiments.budget import parse_budget, parse_size
-from chainrule.experiments.contestants import Contestant, contestants
+from chainrule.experiments.contestants import Contestant, check_recipes, contestants
 from chainrule.experiments.excerpts import passages, prompts
 from chainrule.experiments.folder import check_folder, locked, write_plan
 from chainrule.experiments.holdout import Source, of_single_lines, source, texts
@@ -86,6 +86,7 @@ def planned(words: Sequence[str], data: Any, budget: Budget, terms: Terms) -> Co
     entries = contestants(words, terms.grid, own_tokenizers=own)
     _check_changes(entries, terms)
     plain = [each.resolved(applicable(each, terms.changes)) for each in entries]
+    check_recipes(plain)
     like = reads_alike(plain)
     where, notes = source(data, terms.valid, like.text, like.split.valid, like.split.seed)
     train, held_out = where.halves()

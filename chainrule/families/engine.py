@@ -102,6 +102,11 @@ class Engine(Family):
         with recipe_paths_in_errors(recipe):
             return engine_cost(recipe, vocabulary_size, tokens, measure=measure)
 
+    @classmethod
+    def parameters(cls, recipe: Any, vocabulary_size: int) -> int:
+        with recipe_paths_in_errors(recipe):
+            return sum(each.data.size for each in new_network(recipe, vocabulary_size).parameters())
+
 
 def new_network(recipe: Any, vocabulary: int) -> Any:
     """A stack with weights that depend on the seed alone."""

@@ -12,17 +12,16 @@ from chainrule.errors import StorageError, UsageError
 from chainrule.experiments.compare import compare
 from chainrule.experiments.terms import Terms
 
-BROKEN = "family: ngram\ntokenizer: bytes\nmodel: {ordr: 3}\n"
+IMPOSSIBLE = ["ngram", "model.smoothing=maximum_likelihood"]
 
 
 @pytest.fixture(scope="module")
 def compared(corpus, neural, tmp_path_factory):
-    """Two counts, one small network and one recipe that cannot be read."""
+    """Two counts, one small network and one model that gives no number."""
     folder = tmp_path_factory.mktemp("compared")
-    (folder / "broken.yaml").write_text(BROKEN)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OMP_NUM_THREADS", "1")
-        words = ["ngram", "ngram", "model.order=2", str(neural), str(folder / "broken.yaml")]
+        words = ["ngram", "ngram", "model.order=2", str(neural), *IMPOSSIBLE]
         report = compare(words, corpus, folder / "report", budget="3ktok", terms=Terms(seeds=2))
     return words, folder / "report", report
 
@@ -34,7 +33,7 @@ def rows(report, kind="model"):
 def test_every_row_has_its_numbers(compared):
     _, out, report = compared
     found = rows(report)
-    assert list(found)[-1] == "broken" and [row["status"] for row in found.values()] == ["ok", "ok", "ok", "failed"]
+    assert list(found)[-1] == "ngram smoothing=maximum_likelihood" and [row["status"] for row in found.values()] == ["ok", "ok", "ok", "failed"]
     bits = [row["bits_per_byte"] for row in found.values()][:3]
     assert bits == sorted(bits) and all(0.2 < each < 9 for each in bits)
     for name in ("ngram", "ngram order=2", "small"):
@@ -73,11 +72,18 @@ def test_seeds_are_averaged_and_counts_made_once(compared):
     assert any("does not depend on the seed, so it was trained once" in note for note in report["notes"])
 
 
-def test_a_recipe_that_cannot_be_read_is_one_row(compared):
+def test_a_model_that_gives_no_number_is_one_row(compared):
     _, _, report = compared
-    broken = rows(report)["broken"]
-    assert "line 3: no option model.ordr. Did you mean 'order'?" in broken["why"]
-    assert broken["bits_per_byte"] is None and broken["interval"] is None
+    row = rows(report)["ngram smoothing=maximum_likelihood"]
+    assert "held-out tokens impossible" in row["why"]
+    assert row["bits_per_byte"] is None and row["interval"] is None
+
+
+def test_a_recipe_that_cannot_be_read_is_refused_before_the_first_training(corpus, neural, tmp_path):
+    (tmp_path / "broken.yaml").write_text("family: ngram\ntokenizer: bytes\nmodel: {ordr: 3}\n")
+    with pytest.raises(UsageError, match="broken: .*line 3: no option model.ordr. Did you mean 'order'?"):
+        compare(["ngram", str(tmp_path / "broken.yaml")], corpus, tmp_path / "report")
+    assert not (tmp_path / "report").exists()
 
 
 def test_compressors_and_the_mixture_are_rows(compared):
@@ -128,7 +134,7 @@ def test_finished_trials_are_not_repeated_and_give_the_same_report(compared, cor
     again = compare(words, corpus, out, budget="3ktok", terms=Terms(seeds=2))
     assert again == report == json.loads((out / "report.json").read_text(encoding="utf-8"))
     assert {path: path.stat().st_mtime_ns for path in out.rglob("model.safetensors")} == before
-    assert sum("already finished" in record.message for record in caplog.records) == 4
+    assert sum("already finished" in record.message for record in caplog.records) == 5
 
 
 def test_the_same_seeds_give_the_same_report_apart_from_times(compared, corpus, tmp_path):
