@@ -109,8 +109,8 @@ def reads_alike(contestants: Sequence[Contestant]) -> Recipe:
         assert each.recipe is not None
         for section in ("text", "split"):
             if getattr(each.recipe, section) != getattr(first, section):
-                raise UsageError(f"{each.name} and {contestants[0].name} have different {section} sections, expected the same "
-                                 f"text for all. Set it for all with --change {section}.…=….")
+                raise UsageError(f"{each.name} and {contestants[0].name} have different {section} sections, expected "
+                                 f"the same text for all. Set it for all with --change {section}.…=….")
     return first
 
 

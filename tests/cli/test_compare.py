@@ -99,7 +99,7 @@ def test_when_all_fail_the_exit_code_is_one(folder, tmp_path):
     (["ngram", "--data", "nowhere", "--out", "x"], 1, "nowhere: no such file or folder"),
     (["ngram", "--data", "text.txt", "--out", "x", "--tokenizer", "btes"], 2, "--tokenizer = 'btes', expected 'own', "),
     (["ngram", "--data", "text.txt", "--out", "x", "--change", "model.ordr=3"], 2, "--change model.ordr=3: "),
-    (["ngram", "broken.yaml", "--data", "text.txt", "--out", "x"], 2, "chainrule: broken: broken.yaml, line 4: not YAML"),
+    (["ngram", "broken.yaml", "--data", "text.txt", "--out", "x"], 2, "broken: broken.yaml, line 4: not YAML"),
     (["ngram", "lsmt", "--data", "text.txt", "--out", "x"], 2, "no recipe named 'lsmt'. Did you mean 'lstm'?"),
     (["ngram", "ngram-bytes", "model.ordr=3", "--data", "text.txt", "--out", "x"], 2, "Did you mean 'order'?"),
     (["ngram", "--data", "text.txt", "--out", "text.txt"], 1, "text.txt: a file is there"),
