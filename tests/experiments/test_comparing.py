@@ -1,6 +1,7 @@
 """Whole comparisons with real processes: what the report says, what is done again, and what one failure costs."""
 
 import json
+import math
 import os
 import random
 from pathlib import Path
@@ -179,6 +180,62 @@ def test_each_training_reports_its_own_peak_memory(corpus, tmp_path):
     ballast = bytearray(b"x") * (600 << 20)  # what the parent holds is not the child's
     report = compare(["ngram"], corpus, tmp_path / "report")
     assert 30 << 20 < rows(report)["ngram"]["measured"]["peak_memory"] < 400 << 20 < len(ballast)
+
+
+def chinese(path, lines, seed=0):
+    """Sentences of a small grammar in Chinese, without spaces; a few characters are seen once only."""
+    chance, rare = random.Random(seed), [chr(0x4E00 + 37 * i) for i in range(200)]
+    who, what, how = ["我", "你", "老师", "学生"], ["喜欢", "看见", "学习", "听说"], ["书", "山", "水", "音乐"]
+    path.write_text("".join(f"{chance.choice(who)}{chance.choice(what)}{chance.choice(how)}"
+                            f"{chance.choice(rare) if chance.random() < 0.1 else ''}。\n" for _ in range(lines)),
+                    encoding="utf-8")
+    return path
+
+
+def test_models_over_the_same_lossy_tokens_are_ranked_by_perplexity(tmp_path):
+    text = chinese(tmp_path / "text.txt", 3000)
+    report = compare(["ngram", "model.order=1", "ngram"], text, tmp_path / "report",
+                     terms=Terms(tokenizer="characters"))
+    found = rows(report)
+    assert not any(row["comparable"] for row in found.values()) and report["ranked_by"] == "perplexity"
+    assert list(found) == ["ngram", "ngram order=1"] and report["best"] == "ngram"
+    assert os.readlink(tmp_path / "report" / "best") == found["ngram"]["run"]
+    pair, = report["pairs"]
+    gap = math.log2(found["ngram"]["perplexity"] / found["ngram order=1"]["perplexity"])
+    assert pair["difference"] == pytest.approx(gap) and pair["significant"] and pair["high"] < 0
+    for row in found.values():
+        assert 1 <= row["perplexity_interval"][0] < row["perplexity"] < row["perplexity_interval"][1]
+    assert report["advice"][0].startswith("If quality matters most, take ngram: perplexity ")
+    assert any("have the same" in note and "compare by perplexity" in note for note in report["notes"])
+
+
+def test_characters_with_bytes_compare_by_bits_per_byte(tmp_path):
+    text = chinese(tmp_path / "text.txt", 3000)
+    report = compare(["ngram", "ngram", "model.order=1"], text, tmp_path / "report",
+                     terms=Terms(tokenizer="characters_and_bytes"))
+    assert all(row["comparable"] for row in report["rows"]) and report["ranked_by"] == "bits_per_byte"
+    assert rows(report)["ngram"]["bits_per_byte"] < rows(report)["ngram order=1"]["bits_per_byte"]
+
+
+def test_models_whose_tokens_lose_text_in_different_ways_have_no_best(corpus, tmp_path):
+    report = compare(["ngram", "tokenizer.min_count=3", "ngram"], corpus, tmp_path / "own",
+                     terms=Terms(tokenizer="own"))
+    assert report["best"] is None and not (tmp_path / "own" / "best").exists() and report["pairs"] == []
+    assert "their tokens differ and lose text" in report["advice"][0]
+    page = tmp_path / "own" / "report.html"
+    assert not page.exists() or "own/best" not in page.read_text(encoding="utf-8")
+
+
+def test_prompts_of_which_a_model_makes_nothing_are_continued_differently(tmp_path):
+    """An n-gram that never saw the words of a prompt continues from nothing: with one seed, with the same text."""
+    lines = [f"{a} {b} {c}" for a in ("red", "blue", "old") for b in ("cat", "dog", "cow") for c in ("runs", "sits")]
+    (tmp_path / "text.txt").write_text("\n".join(lines * 30) + "\n")
+    (tmp_path / "valid.txt").write_text("".join(f"{w} {w} {w} {w}\n" for w in ("xx", "yy", "zz")))
+    compare(["ngram"], tmp_path / "text.txt", tmp_path / "report", terms=Terms(
+        tokenizer="words", valid=tmp_path / "valid.txt"))
+    samples = json.loads((tmp_path / "report" / "details.json").read_text(encoding="utf-8"))["samples"]
+    texts = [sample["texts"]["ngram"][0] for sample in samples]
+    assert len(texts) == 3 == len(set(texts))
 
 
 def test_tokens_that_lose_text_are_marked(corpus, tmp_path):
