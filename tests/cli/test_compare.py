@@ -42,7 +42,9 @@ def test_a_person_gets_a_table_notes_advice_and_what_to_do_next(shown):
     assert [line.split("  ")[0] for line in lines[1:7]] == [
         *sorted(["ngram order=2", "ngram order=3"], key=lambda name: shown.stdout.index(name)), "zlib", "bz2", "xz",
         "mixture of all"]
-    assert "Advice: If quality matters most," in shown.stdout and "Note: " in shown.stdout
+    assert "Advice: None yet: the compressor " in shown.stdout and "Note: " in shown.stdout
+    assert "chainrule: ngram order=2, ngram order=3: counted once, whatever the budget; then an evaluation of each" in (
+        shown.stderr)
     assert lines[-1] == '  chainrule generate report/best --prompt "..."'
     assert "[1/2] ngram order=2: started." in shown.stderr
 

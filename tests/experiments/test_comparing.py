@@ -218,7 +218,7 @@ def test_characters_with_bytes_compare_by_bits_per_byte(tmp_path):
 
 
 def test_models_whose_tokens_lose_text_in_different_ways_have_no_best(corpus, tmp_path):
-    report = compare(["ngram", "tokenizer.min_count=3", "ngram"], corpus, tmp_path / "own",
+    report = compare(["ngram", "tokenizer.size=12", "ngram", "tokenizer.size=9"], corpus, tmp_path / "own",
                      terms=Terms(tokenizer="own"))
     assert report["best"] is None and not (tmp_path / "own" / "best").exists() and report["pairs"] == []
     assert "their tokens differ and lose text" in report["advice"][0]

@@ -6,12 +6,8 @@ export function digits(value, places = 3) {
   return known(value) ? value.toFixed(places) : NONE;
 }
 
-/** With its sign; what rounds to zero gets up to three digits more, and no sign if they are zeros too. */
 export function signed(value, places = 3) {
-  if (!known(value)) return NONE;
-  const size = Math.abs(value);
-  const enough = [0, 1, 2, 3].map((more) => size.toFixed(places + more)).find((text) => Number(text) > 0);
-  return enough ? (value > 0 ? "+" : "−") + enough : `±${(0).toFixed(places)}`;
+  return known(value) ? (value > 0 ? "+" : value < 0 ? "−" : "±") + Math.abs(value).toFixed(places) : NONE;
 }
 
 export function whole(value) {

@@ -4,8 +4,8 @@ import { html } from "../../html.js";
 import { Section } from "../../pieces.js";
 import { Dot } from "../../plots/legend.js";
 
-const caption = (unit) => `Row minus column, in ${unit}: below zero the row is better. In color where the difference is
-  significant; gray where it is not.`;
+const CAPTION = `Row minus column, in bits per byte, or per token where models are ranked by perplexity: below zero the
+  row is better. In color where the difference is significant; gray where it is not.`;
 const LONG = 16; // letters of a name that still stands upright over its column
 const WORDS = { even: "not significantly different from", better: "better than", worse: "worse than" };
 
@@ -16,8 +16,7 @@ export function Differences({ report, looks }) {
   const compared = new Set([...known.values()].map((pair) => pair.a));
   const names = [...looks.keys()].filter((name) => compared.has(name)).sort((a, b) => bits.get(a) - bits.get(b));
   const tall = names.some((name) => name.length > LONG) ? "tall" : undefined;
-  return html`<${Section} id="differences" title="Which differences count"
-    caption=${caption(report.ranked_by === "perplexity" ? "bits per token" : "bits per byte")}>
+  return html`<${Section} id="differences" title="Which differences count" caption=${CAPTION}>
     <div class="scroll" tabindex="0" role="region" aria-label="Differences"><table class="differences keep">
       <thead><tr><td></td>${names.map((name) => html`
         <th scope="col"><span class=${tall}>${name}</span></th>`)}</tr></thead>
