@@ -25,7 +25,8 @@ def advice(rows: Sequence[Row], ranking: Ranking) -> list[str]:
     compressors = [row for row in rows if row["kind"] == "compressor"]
     floor = min(compressors, key=lambda row: row["bits_per_byte"], default=None)
     if floor is not None and best["bits_per_byte"] >= floor["bits_per_byte"]:
-        said = [_none_yet(best, floor, models), _order(best, models, level, ranking.by), _more_budget(models)]
+        mixed = next((row for row in rows if row["kind"] == "mixture"), None)
+        said = [_none_yet(best, floor, models, mixed), _order(best, models, level, ranking.by), _more_budget(models)]
     else:
         said = [_quality(best, models, level, ranking.by), _more_budget(models), _against(best, floor),
                 _cheaper(best, models, level, ranking.by)]
@@ -90,7 +91,7 @@ def _more_budget(models: Sequence[Row]) -> str | None:
             "converged." if few else None)
 
 
-def _none_yet(best: Row, floor: Row, models: Sequence[Row]) -> str:
+def _none_yet(best: Row, floor: Row, models: Sequence[Row], mixed: Row | None) -> str:
     """Every model loses to a compressor; what to try is what has not been tried."""
     tried = ["a larger --budget"] if any(unconverged(row) for row in models) else []
     tried.append("more text to train on")
@@ -101,7 +102,14 @@ def _none_yet(best: Row, floor: Row, models: Sequence[Row]) -> str:
         tried.append("ngram, which counts the text in seconds")
     which = "the only model" if len(models) == 1 else "the best of the models"
     return (f"None yet: the compressor {floor['name']} needs {floor['bits_per_byte']:.3f} bits per byte, and "
-            f"{best['name']}, {which}, {best['bits_per_byte']:.3f}. Try {', or '.join(tried)}.")
+            f"{best['name']}, {which}, {best['bits_per_byte']:.3f}. {_only(mixed, floor)}Try {', or '.join(tried)}.")
+
+
+def _only(mixed: Row | None, floor: Row) -> str:
+    """A word on the mixture, where that alone is better than the compressor."""
+    if mixed is None or mixed["bits_per_byte"] >= floor["bits_per_byte"]:
+        return ""
+    return f"Only the {mixed['name']} needs less, {mixed['bits_per_byte']:.3f}. "
 
 
 def _against(best: Row, floor: Row | None) -> str | None:

@@ -43,8 +43,9 @@ def sentence(found: dict[str, Any], held_out_bytes: int, piece: str = "document"
     """A sentence about them for the report; None if there are none."""
     if not found["documents"] and not found["lines"]:
         return None
+    what = piece if piece == "document" else "passage"
     share = f"{found['bytes'] / held_out_bytes:.1%}" if held_out_bytes else "0 %"
-    return (f"of the held-out text {_count(found['documents'], piece)} and {_count(found['lines'], 'long line')} "
+    return (f"of the held-out text {_count(found['documents'], what)} and {_count(found['lines'], 'long line')} "
             f"({share} of its bytes) are also in the training text, word for word: a model that memorizes text "
             "looks better than it is.")
 

@@ -85,7 +85,7 @@ def units(texts: Sequence[bytes], piece: str = "document") -> Units:
     cuts = np.append(np.concatenate(inner), bounds[-1])
     blocks = np.diff(cuts) - np.isin(cuts[1:], bounds)  # the end of a document is a place and no byte
     what = (f"{_count(len(texts), 'document')} of {total:,} bytes" if piece == "document" else
-            f"{total:,} bytes from {_count(len(texts), 'place')} of longer documents")
+            f"{total:,} bytes in {_count(len(texts), 'passage')}")
     note = (f"the held-out text is {what}: intervals come from {_count(len(blocks), 'block')} of about {size:,} bytes "
             "of consecutive text, as if they were independent.")
     if len(blocks) < STRETCHES // 2:

@@ -25,7 +25,7 @@ def test_without_validation_the_training_curve_counts_and_two_points_say_nothing
 
 @pytest.mark.parametrize(("steps", "falling", "words"), [
     (25, 0.12, "its curve still fell by 12.0% in the second half of its 25 steps."),
-    (7, None, "it made 7 steps within"), (7, 0.01, "it made 7 steps within"), 
+    (7, None, "it made 7 steps within"), (7, 0.01, "it made 7 steps within"),
     (1, None, "it made 1 step within"), (5000, 0.01, None), (5000, -0.1, None),
     (None, None, None)])
 def test_a_note_has_the_evidence(steps, falling, words):

@@ -53,7 +53,7 @@ def test_blocks_of_one_book_are_not_called_documents():
     drawn = units([b"x" * 8000] * 39, "block")
     assert drawn.kind == "blocks" and "39 blocks of about 8,000 bytes, cut from longer documents" in drawn.note
     few = units([b"x" * 8000] * 7, "block")
-    assert few.kind == "blocks" and "56,000 bytes from 7 places of longer documents" in few.note
+    assert few.kind == "blocks" and "the held-out text is 56,000 bytes in 7 passages:" in few.note
     assert units([b"x"] * 39, "line").kind == "lines"
 
 

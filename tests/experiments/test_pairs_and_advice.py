@@ -107,6 +107,8 @@ def test_nothing_is_recommended_where_every_model_loses_to_a_compressor(three):
     assert said[0] == ("None yet: the compressor xz needs 1.500 bits per byte, and a, the best of the models, 1.988. "
                        "Try a larger --budget, or more text to train on, or ngram, which counts the text in seconds.")
     assert "take" not in " ".join(said) and "a has the lowest number" in said[1]
+    mixed = empty_row("mixture of all", "mixture", "mixture") | {"bits_per_byte": 1.4}
+    assert "1.988. Only the mixture of all needs less, 1.400. Try" in advice(three, more=[compressor(1.5), mixed])[0]
     for each in three:
         each.row["steps"] = None
     said = advice(three[:1], more=[compressor(1.5)])
