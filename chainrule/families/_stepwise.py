@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from chainrule.errors import OptionError
 from chainrule.jobs import Job, Trained
@@ -21,13 +21,22 @@ from chainrule.recipe.schema import OneOf, section_of
 from chainrule.training.callbacks import Callbacks
 from chainrule.training.group import Group
 from chainrule.training.plan import Budget, Plan
-from chainrule.training.workspace import Workspace
+from chainrule.training.workspace import LOGS, TIMINGS, Workspace
 
 if TYPE_CHECKING:
     from chainrule.training.loop import Fitted
 
-WEIGHTS, TIMINGS, BOARD = "model.safetensors", "timings.jsonl", "tensorboard"
+WEIGHTS = "model.safetensors"
 log = logging.getLogger("chainrule")
+
+
+def _listed(given: Any) -> Any:
+    """One logger may stand without brackets."""
+    return (given,) if isinstance(given, str | dict) else tuple(given) if isinstance(given, list) else given
+
+
+Loggers = Annotated[tuple[Annotated[dict[str, Any], PartOf("training/loggers")], ...],
+                    BeforeValidator(_listed)]
 Sublayer = Annotated[dict[str, Any] | None, PartOf(SUBLAYERS, optional=True)]
 
 
@@ -96,7 +105,8 @@ BudgetSection = section_of(Budget, "exactly one of steps, epochs, tokens, flops 
 StepwiseTraining = section_of(Plan, without=("seed", "initial", "compile", "precision"),
                               replaced={"budget": (Annotated[BudgetSection, OneOf()], BudgetSection(epochs=1)),
                                         "schedule": (Annotated[dict[str, Any], PartOf("training/schedules")],
-                                                     {"name": "cosine"})})
+                                                     {"name": "cosine"}),
+                                        "loggers": (Loggers, ())})
 
 
 def plan_of(recipe: Any) -> Plan:
@@ -130,8 +140,8 @@ def trained(job: Job, model: Any, read: Any, fitted: Fitted, workspace: Workspac
     def write(folder: Path) -> None:
         save(folder / WEIGHTS)
         shutil.copyfile(workspace.path / TIMINGS, folder / TIMINGS)
-        if (workspace.path / BOARD).is_dir():
-            shutil.copytree(workspace.path / BOARD, folder / BOARD)
+        if (workspace.path / LOGS).is_dir():
+            shutil.copytree(workspace.path / LOGS, folder / LOGS)
 
     return Trained(read.tokenizer, model, write, _report(fitted, read), fitted.metrics,
                    saved=lambda: shutil.rmtree(workspace.path))

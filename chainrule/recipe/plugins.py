@@ -45,11 +45,21 @@ def add_plugins(folder: str | Path) -> None:
 
 def folders() -> list[Path]:
     """The plug-in folders, in the order in which they were named."""
-    named = [each for each in os.environ.get(VARIABLE, "").split(os.pathsep) if each]
-    for each in named:
+    for each in _named():
         if not Path(each).is_dir():
             raise UsageError(f"{VARIABLE} names {each}: no such folder. Correct it, or unset it.")
-    return [Path(each).absolute() for each in named]
+    return [Path(each).absolute() for each in _named()]
+
+
+def _named() -> list[str]:
+    return [each for each in os.environ.get(VARIABLE, "").split(os.pathsep) if each]
+
+
+def is_from_plugin(file: str) -> bool:
+    """Whether a source file lies in a plug-in folder or in a package with entry points."""
+    specs = [find_spec(package) for package, _ in _installed()]
+    places = [place for spec in specs if spec for place in spec.submodule_search_locations or ()]
+    return any(Path(file).absolute().is_relative_to(Path(each).absolute()) for each in [*_named(), *places])
 
 
 def part_folders(kind: str) -> Iterator[PartFolder]:

@@ -51,7 +51,6 @@ class Learner(ABC):
     """
 
     place = "CPU"  # where it computes
-    tensorboard = False  # whether curves are written for it as well
     stability_hint = ("Try a lower training.optimizer.rate, a longer warmup (training.schedule.warmup), or "
                       "training.clip=1.0")
     memory_hint = "Try a smaller model.width or model.context"

@@ -9,17 +9,19 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from chainrule.recipe.registry import build
 from chainrule.training import checkpoints
 from chainrule.training.advice import advice
 from chainrule.training.budget import BudgetClock, Elapsed
 from chainrule.training.callbacks import Callbacks, Say
 from chainrule.training.forecast import forecast
 from chainrule.training.learner import Learner, StepAbandoned
+from chainrule.training.loggers._logger import Session
 from chainrule.training.metrics_log import MetricsLog
 from chainrule.training.plan import Plan
 from chainrule.training.state import TrainingState
 from chainrule.training.stopping import Stop
-from chainrule.training.workspace import METRICS, Workspace, differences
+from chainrule.training.workspace import LOGS, METRICS, Workspace, differences
 
 STATE, CLOCK = "state.json", "clock.json"
 EVALUATIONS = 10  # in a budget, where the plan does not say how often
@@ -64,8 +66,7 @@ def fit(learner: Learner, workspace: Workspace, callbacks: Callbacks) -> Fitted:
         if newest is not None:
             state, before = _resumed(newest, learner, say)
         clock = BudgetClock(plan.budget, learner.data, learner.flops_per_token(), before)
-        log = MetricsLog(workspace.path if group.leads else None, state, callbacks.show,
-                         flops_per_token=clock.flops_per_token, board=learner.tensorboard)
+        log = _opened_log(workspace, learner, state, clock, callbacks)
         stack.callback(log.close)
         stop = Stop()
         stack.callback(stop.restore)
@@ -104,6 +105,15 @@ def fit(learner: Learner, workspace: Workspace, callbacks: Callbacks) -> Fitted:
             _save(workspace, learner, state, log, clock)
             stop.raise_signal(int(group.maximum(stop.number or 0)))
         return _finished(workspace, learner, state, clock)
+
+
+def _opened_log(workspace: Workspace, learner: Learner, state: TrainingState, clock: BudgetClock,
+                callbacks: Callbacks) -> MetricsLog:
+    if not learner.group.leads:
+        return MetricsLog(None, state, callbacks)
+    session = Session(workspace.path / LOGS, workspace.name, state.step, workspace.identity)
+    loggers = [build("training/loggers", choice, session) for choice in learner.plan.loggers]
+    return MetricsLog(workspace.path, state, callbacks, flops_per_token=clock.flops_per_token, loggers=loggers)
 
 
 def _prepare(learner: Learner, state: TrainingState, clock: BudgetClock, stop: Stop, say: Say) -> None:

@@ -10,7 +10,7 @@ from chainrule.errors import OptionError
 from chainrule.recipe.choices import Choice
 
 LARGEST = 1 << 24  # rows of a batch; no training that has been published takes more
-BOOKKEEPING = {"keep", "save_every", "log_every"}  # options that may change when a training is resumed
+BOOKKEEPING = {"keep", "save_every", "log_every", "loggers"}  # options that may change when a training is resumed
 FITS = {"ge": operator.ge, "le": operator.le, "gt": operator.gt, "lt": operator.lt}
 
 
@@ -72,6 +72,7 @@ class Plan:
     evaluate_tokens: int = bounded(1 << 18, least=1)  # of the validation text, from its beginning
     patience: int | None = bounded(None, least=1)  # evaluations without a better one; then the best is saved
     log_every: int = bounded(10, least=1)  # steps between two rows of metrics.jsonl
+    loggers: tuple[Choice, ...] = ()  # programs that show curves and get those rows: tensorboard, wandb
     keep: int = bounded(2, least=0)  # checkpoints beside the best; 0 writes none
     save_every: float = bounded(60.0, least=0)  # seconds between checkpoints
     seed: int = bounded(0, least=0)

@@ -34,7 +34,6 @@ PLACES = {"cpu": "CPU", "cuda": "GPU"}
 class TorchLearner(Learner):
     """A network of torch, its optimizer, the scale of half precision, and the average of its weights."""
 
-    tensorboard = True
     stability_hint = ("Try a lower training.optimizer.rate, a longer warmup (training.schedule.warmup), "
                       "training.clip=1.0, or training.precision=float32")
     memory_hint = "Try a smaller model.width or model.context, or training.precision=bfloat16"

@@ -15,7 +15,7 @@ from chainrule.storage import open_run, write_run
 from chainrule.training.callbacks import Say
 from chainrule.training.plan import BOOKKEEPING
 
-IDENTITY, METRICS, TIMINGS = "identity.json", "metrics.jsonl", "timings.jsonl"
+IDENTITY, METRICS, TIMINGS, LOGS = "identity.json", "metrics.jsonl", "timings.jsonl", "logs"
 
 
 class Workspace:
@@ -44,6 +44,11 @@ class Workspace:
 
     def __exit__(self, *_: object) -> None:
         os.close(self._handle)
+
+    @property
+    def name(self) -> str:
+        """The name of the run that is made: `lstm`, of the folder `.lstm.training`."""
+        return self.path.name.removeprefix(".").removesuffix(".training")
 
     def checkpoints(self) -> list[Path]:
         """The oldest first."""

@@ -123,3 +123,34 @@ def test_a_folder_without_parts_is_one_line(words, sentence, tmp_path, capsys, m
     (tmp_path / "empty").mkdir()
     code, shown, said = called(capsys, monkeypatch, "parts", *(word.format(tmp_path) for word in words))
     assert (code, shown, said.count("\n")) == (2, "", 1) and sentence.format(tmp_path) in said
+
+
+@pytest.mark.parametrize(("verb", "before", "line"), [
+    ("cost", "        self.outward = Linear", "        self.scale = torch.ones(2).mean().item()\n"),
+    ("train", "        self.outward = Linear", "        self.scale = torch.ones(2).mean().item()\n"),
+    ("train", "        self.outward = Linear", "        assert torch.ones(2).mean() > 0\n"),
+    ("cost", "        before = self.start", "        x = x / 2 if x.abs().max() > 9 else x\n"),
+    ("train", "        before = self.start", "        x = x[:, x[0, :, 0].nonzero()[:, 0]]\n"),
+    ("train", "        before = self.start", "        low = x.tolist()\n")])
+def test_a_part_that_needs_numbers_while_it_is_counted_is_named_with_its_line(verb, before, line, folder, tmp_path,
+                                                                            capsys, monkeypatch):
+    source = plugins.RUNNING_MEAN.replace(before, line + before)
+    file = plugins.written(tmp_path, "mixers", "running_mean", source)
+    number = file.read_text().splitlines().index(line.rstrip("\n")) + 1
+    monkeypatch.chdir(folder)
+    data = ["--data", "text.txt", "--out", tmp_path / "run"] if verb == "train" else []
+    code, shown, said = called(capsys, monkeypatch, verb, "mean.yaml", *data, "--plugins", tmp_path)
+    assert (code, shown) == (1, "") and f"{file}, line {number}: `{line.strip()}` needs a tensor's numbers" in said
+    assert "the meta device" in said and "This is a bug" not in said and not (tmp_path / "run").exists()
+
+
+def test_any_other_error_of_a_part_names_its_file_and_line_and_is_not_called_a_bug(folder, tmp_path, capsys,
+                                                                                  monkeypatch):
+    first = "super().__init__()\n"
+    source = plugins.RUNNING_MEAN.replace(first, f"{first}        self.size = place.size\n")
+    file = plugins.written(tmp_path, "mixers", "running_mean", source)
+    monkeypatch.chdir(folder)
+    code, shown, said = called(capsys, monkeypatch, "cost", "mean.yaml", "--plugins", tmp_path)
+    number = file.read_text().splitlines().index("        self.size = place.size") + 1
+    assert (code, shown, said.count("\n")) == (1, "", 1) and "This is a bug" not in said
+    assert f"{file}, line {number}, in __init__: AttributeError: 'Place' object has no attribute 'size'" in said

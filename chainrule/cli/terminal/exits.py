@@ -15,6 +15,7 @@ import typer
 from chainrule.cli.terminal.console import say, show_log_messages
 from chainrule.cli.terminal.interrupts import Interrupts
 from chainrule.errors import ChainruleError, UsageError, is_panic
+from chainrule.recipe.plugins import is_from_plugin
 
 INTERRUPTED = 130
 PARSING_ERROR = typer.BadParameter.__mro__[2]  # ClickException; typer has moved it from the click package to its own
@@ -93,6 +94,10 @@ def _about_files(error: OSError) -> str:
 
 def _about_a_bug(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
+    if own := [each for each in frames if is_from_plugin(each.filename)]:
+        return (f"{own[-1].filename}, line {own[-1].lineno}, in {own[-1].name}: {type(error).__name__}: "
+                f"{' '.join(str(error).split())}. `chainrule parts check` tests a part; CHAINRULE_DEBUG=1 shows the "
+                "traceback.")
     place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     text = " ".join(str(error).split())
     return f"unexpected {type(error).__name__}{place}: {text} This is a bug; CHAINRULE_DEBUG=1 shows the traceback."

@@ -10,12 +10,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from chainrule.models.cost.meta_device import counts_shapes
 from chainrule.models.cost.sizes import Part
 from chainrule.models.shape import Shape
 from chainrule.models.stack import Stack
 from chainrule.parts.reading import Reading
 
 
+@counts_shapes
 def counted(shape: Shape, vocabulary_size: int, context: int | None = None) -> list[Part]:
     """Every kind of part in a stack with its head, in the order in which a token meets them.
 
@@ -46,6 +48,7 @@ def parameters(shape: Shape, vocabulary_size: int) -> int:
     return sum(part.parameters for part in counted(shape, vocabulary_size, context=1))
 
 
+@counts_shapes
 def on_meta(shape: Shape, vocabulary_size: int) -> Any:
     """The stack, of any size, without memory for its numbers."""
     with torch.device("meta"):

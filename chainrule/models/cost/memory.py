@@ -13,11 +13,13 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from chainrule.models.cost.counting import on_meta, parameters, weights_made
+from chainrule.models.cost.meta_device import counts_shapes
 from chainrule.models.cost.sizes import DecodingMemory, TrainingMemory
 from chainrule.models.shape import Shape
 from chainrule.parts.state import leaves
 
 
+@counts_shapes
 def training_memory(shape: Shape, vocabulary_size: int, tokens: tuple[int, int], *,
                     optimizer: Callable[[Any], Any] = torch.optim.AdamW, logits: int = 1 << 24,
                     precision: torch.dtype = torch.float32, average: bool = False) -> TrainingMemory:
@@ -37,6 +39,7 @@ def training_memory(shape: Shape, vocabulary_size: int, tokens: tuple[int, int],
     return TrainingMemory(weights, weights, state, kept + copy, 3 * size * at_once, weights if average else 0)
 
 
+@counts_shapes
 def activations(shape: Shape, vocabulary_size: int, tokens: tuple[int, int],
                 precision: torch.dtype = torch.float32) -> int:
     """Bytes that the forward pass of a stack keeps for its backward pass, each storage once, without the weights.
@@ -66,6 +69,7 @@ def kept_bytes(stack: Any, ids: Tensor) -> int:
     return sum(each.untyped_storage().nbytes() for key, each in kept.items() if key not in own)
 
 
+@counts_shapes
 def decoding_memory(shape: Shape, vocabulary_size: int) -> DecodingMemory:
     """What `Stack.start` sets aside for one row in float32."""
     times = Counter(shape.letters)

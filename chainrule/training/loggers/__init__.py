@@ -1,0 +1,3 @@
+"""One program that shows curves a file: it gets every row of metrics.jsonl while a model is trained."""
+
+PARTS = "logger"
