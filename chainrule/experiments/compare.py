@@ -10,6 +10,7 @@ from typing import Any
 
 from chainrule.errors import OptionError, UsageError
 from chainrule.experiments.budget import parse_budget, parse_size
+from chainrule.experiments.by_tokens import LOSSLESS
 from chainrule.experiments.contestants import Contestant, check_recipes, contestants
 from chainrule.experiments.excerpts import passages, prompts
 from chainrule.experiments.folder import check_folder, locked, write_plan
@@ -28,6 +29,7 @@ from chainrule.experiments.terms import (
 from chainrule.recipe.plugins import folders
 from chainrule.recipe.recipe import make_recipe
 from chainrule.text.corpora.corpus import Corpus
+from chainrule.text.scripts import spaces_missed
 from chainrule.training.plan import Budget
 
 log = logging.getLogger("chainrule")
@@ -106,6 +108,8 @@ def planned(words: Sequence[str], data: Any, budget: Budget, terms: Terms) -> Co
             found, sentence = sized(found, params, train)
         resolved.append(found)
         notes += [sentence] if sentence else []
+    used = dict.fromkeys(each.recipe.tokenizer["name"] for each in resolved if each.recipe)
+    notes += [f"{missed} --tokenizer {LOSSLESS} does not." for name in used if (missed := spaces_missed(name, train))]
     return Comparison(tuple(resolved), budget, tokenizer, tuple(range(terms.seeds)), where, train, held_out,
                 tuple(documents), tuple([*notes, note] if note else notes))
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from chainrule.recipe.registry import find
 from chainrule.text.corpora.corpus import Chunk, Corpus
 from chainrule.text.tokenizers.characters import codes_of
 
@@ -57,6 +59,15 @@ class Scripts:
         if not own.any() or own.sum() < MUCH * filled or self.spaces > FEW * own.sum():
             return None
         return NAMES[int(own.argmax())]
+
+
+def spaces_missed(tokenizer: str, corpus: Corpus) -> str | None:
+    """A sentence where the tokenizer of this name splits at spaces, and the text has none between its words."""
+    part: Any = find("text/tokenizers", tokenizer)
+    if part.keeps_space or (script := unspaced_script(corpus)) is None:
+        return None
+    return (f"{corpus.name} is in {script}, without spaces between words, and the tokenizer {tokenizer!r} takes what "
+            "stands between spaces for a word.")
 
 
 def unspaced_script(corpus: Corpus) -> str | None:

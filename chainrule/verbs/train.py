@@ -81,15 +81,11 @@ def _texts(recipe: Recipe, data: Any, valid: Any) -> tuple[Corpus, Corpus | None
 
 def _hint_at_spaces(recipe: Recipe, corpus: Corpus) -> None:
     """A line where the tokenizer splits at spaces, and the text has none between its words."""
-    from chainrule.text.scripts import unspaced_script
+    from chainrule.text.scripts import spaces_missed
 
-    tokenizer: Any = find("text/tokenizers", recipe.tokenizer["name"])
-    if tokenizer.keeps_space or (script := unspaced_script(corpus)) is None:
-        return
-    other = "tokenizer=characters_and_bytes, or " if build("tasks", recipe.task).ability is LanguageModel else ""
-    log.info(f"{corpus.name} is in {script}, without spaces between words, and the tokenizer "
-             f"{recipe.tokenizer['name']!r} takes what stands between spaces for a word. Try {other}a text with "
-             "spaces between its words.")
+    if missed := spaces_missed(recipe.tokenizer["name"], corpus):
+        other = "tokenizer=characters_and_bytes, or " if build("tasks", recipe.task).ability is LanguageModel else ""
+        log.info(f"{missed} Try {other}a text with spaces between its words.")
 
 
 def _measured(job: Job, trained: Trained) -> dict[str, Any]:

@@ -209,6 +209,14 @@ def test_models_over_the_same_lossy_tokens_are_ranked_by_perplexity(tmp_path):
     assert any("have the same" in note and "compare by perplexity" in note for note in report["notes"])
 
 
+def test_words_of_a_text_without_spaces_are_noted(tmp_path):
+    text = chinese(tmp_path / "text.txt", 300)
+    report = compare(["ngram"], text, tmp_path / "report", terms=Terms(tokenizer="own"))
+    assert any("without spaces between words, and the tokenizer 'words' takes what stands between spaces for a word. "
+               "--tokenizer characters_and_bytes does not." in note for note in report["notes"])
+    assert report["best"] == "ngram" and (tmp_path / "report" / "best").exists()
+
+
 def test_characters_with_bytes_compare_by_bits_per_byte(tmp_path):
     text = chinese(tmp_path / "text.txt", 3000)
     report = compare(["ngram", "ngram", "model.order=1"], text, tmp_path / "report",
