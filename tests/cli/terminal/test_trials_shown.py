@@ -42,7 +42,6 @@ def test_each_model_is_one_line_with_a_bar(tmp_path):
     assert again.count("already finished") >= 2
 
 
-def test_a_pipe_gets_no_bars(monkeypatch):
-    monkeypatch.setattr("sys.stderr", open(os.devnull, "w"))
+def test_a_pipe_gets_no_bars(capsys):
     with shown_trials() as progress:
         assert progress is None
