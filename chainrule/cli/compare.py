@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from chainrule.cli.terminal.console import Json, emit, say, table
+from chainrule.cli.terminal.trials_shown import shown_trials
 
 
 def compare(
@@ -53,7 +54,8 @@ def compare(
     check_tables(files)
     terms = Terms(valid=valid, tokenizer=tokenizer, seeds=seeds, grid=grid or (), changes=change or (),
                   params=params)
-    report = run(recipes, data, out, budget=budget, terms=terms, force=force)
+    with shown_trials() as progress:
+        report = run(recipes, data, out, budget=budget, terms=terms, force=force, progress=progress)
     emit(report, json, lambda found: _show(found, out, advise))
     write_tables(files, report)
     if all(row["status"] == "failed" for row in report["rows"] if row["kind"] == "model"):
@@ -62,12 +64,13 @@ def compare(
 
 
 def _show(report: dict[str, Any], out: Path, advise: bool) -> None:
-    from chainrule.experiments.tables import HEADERS, printed
+    from chainrule.experiments.tables import headers, printed
 
-    table(HEADERS, [printed(row) for row in report["rows"]])
-    data = report["data"]
-    print(f"\nLower is better: bits per byte of the {data['held_out_bytes']:,} bytes held out, all of them predicted "
-          "(8 without any model).")
+    by = report["ranked_by"]
+    table(headers(by), [printed(row, by) for row in report["rows"]])
+    held_out = f"{report['data']['held_out_bytes']:,} bytes held out"
+    print(f"\nLower is better: bits per byte of the {held_out}, all of them predicted (8 without any model)."
+          if by == "bits_per_byte" else f"\nLower is better: perplexity over the same tokens of the {held_out}.")
     explained = [_compressors([row["name"] for row in report["rows"] if row["kind"] == "compressor"]),
                  "The mixture averages the models' probabilities." if report["rows"][-1]["kind"] == "mixture" else ""]
     if any(explained):

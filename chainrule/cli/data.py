@@ -58,6 +58,7 @@ def _show(found: dict[str, Any]) -> None:
         ("blank lines", f"{found['blank_lines']:,} ({found['blank_lines'] / max(1, found['lines']):.1%})"),
         ("duplicate lines", f"{about}{found['duplicate_lines']:,} ({found['duplicate_lines'] / filled:.1%})"),
         *((what, f"{count:,}") for what, count in found["odd"].items()),
+        *(("script", f"{script}, without spaces between words") for script in [found["unspaced_script"]] if script),
     ])
     if found["suggestions"]:
         print("\nTo try:")

@@ -10,11 +10,13 @@ from typing import Any
 
 from chainrule.errors import OptionError, UsageError
 from chainrule.experiments.budget import parse_budget, parse_size
-from chainrule.experiments.contestants import Contestant, contestants
+from chainrule.experiments.by_tokens import LOSSLESS
+from chainrule.experiments.contestants import Contestant, check_recipes, contestants
 from chainrule.experiments.excerpts import passages, prompts
 from chainrule.experiments.folder import check_folder, locked, write_plan
 from chainrule.experiments.holdout import Source, of_single_lines, source, texts
-from chainrule.experiments.running import Setting, Trial, outcome
+from chainrule.experiments.progress import LogLines, TrialProgress, forecast
+from chainrule.experiments.running import Setting, Trial, finished, outcome
 from chainrule.experiments.terms import (
     OWN,
     Terms,
@@ -27,6 +29,7 @@ from chainrule.experiments.terms import (
 from chainrule.recipe.plugins import folders
 from chainrule.recipe.recipe import make_recipe
 from chainrule.text.corpora.corpus import Corpus
+from chainrule.text.scripts import spaces_missed
 from chainrule.training.plan import Budget
 
 log = logging.getLogger("chainrule")
@@ -48,10 +51,12 @@ class Comparison:
 
 
 def compare(recipes: str | Sequence[str], data: str | Path | Sequence[str | Path], out: str | Path, *,
-            budget: str = "1m", terms: Terms | None = None, force: bool = False) -> dict[str, Any]:
+            budget: str = "1m", terms: Terms | None = None, force: bool = False,
+            progress: TrialProgress | None = None) -> dict[str, Any]:
     """Trains recipes under one budget and compares them; returns the content of REPORT/report.json.
 
     `recipes` are names or files, each followed by its changes: `["lstm", "model.width=128", "ngram"]`.
+    `progress` is told how far each training is; without it a few lines are logged.
     """
     from chainrule.experiments.report import written
 
@@ -64,11 +69,12 @@ def compare(recipes: str | Sequence[str], data: str | Path | Sequence[str | Path
         write_plan(out, _plan_of(comparison), force=force)
         fingerprints = comparison.train.fingerprint(), comparison.held_out.fingerprint()
         setting = Setting(out, comparison.source, fingerprints, spent, prompts(comparison.documents),
-                          passages(comparison.documents), lock)
+                          passages(comparison.documents), lock, progress or LogLines())
         trials = {each.name: trials_of(each, comparison.seeds) for each in comparison.entries if each.recipe}
         for each in comparison.entries:
             if each.problem:
                 log.info(f"{each.name}: cannot be trained: {each.problem}")
+        _log_forecast(trials, setting, sum(map(len, comparison.documents)))
         try:
             outcomes = _run_trials(trials, setting)
         except KeyboardInterrupt:
@@ -86,6 +92,7 @@ def planned(words: Sequence[str], data: Any, budget: Budget, terms: Terms) -> Co
     entries = contestants(words, terms.grid, own_tokenizers=own)
     _check_changes(entries, terms)
     plain = [each.resolved(applicable(each, terms.changes)) for each in entries]
+    check_recipes(plain)
     like = reads_alike(plain)
     where, notes = source(data, terms.valid, like.text, like.split.valid, like.split.seed)
     train, held_out = where.halves()
@@ -101,6 +108,8 @@ def planned(words: Sequence[str], data: Any, budget: Budget, terms: Terms) -> Co
             found, sentence = sized(found, params, train)
         resolved.append(found)
         notes += [sentence] if sentence else []
+    used = dict.fromkeys(each.recipe.tokenizer["name"] for each in resolved if each.recipe)
+    notes += [f"{missed} --tokenizer {LOSSLESS} does not." for name in used if (missed := spaces_missed(name, train))]
     return Comparison(tuple(resolved), budget, tokenizer, tuple(range(terms.seeds)), where, train, held_out,
                 tuple(documents), tuple([*notes, note] if note else notes))
 
@@ -135,12 +144,16 @@ def _run_trials(trials: Mapping[str, Sequence[Trial]], setting: Setting) -> dict
     for name, own in trials.items():
         for trial in own:
             number += 1
-            place = f"[{number}/{count}]"
-            facts = outcome(trial, setting, place)
-            outcomes[name].append(facts)
-            if "failed" in facts:
-                log.info(f"{place} {trial.name}: failed: {facts['failed']}")
+            outcomes[name].append(outcome(trial, setting, f"[{number}/{count}]"))
     return outcomes
+
+
+def _log_forecast(trials: Mapping[str, Sequence[Trial]], setting: Setting, held_out_bytes: int) -> None:
+    """Says how long everything will take, unless all of it is done."""
+    left = [trial for own in trials.values() for trial in own if finished(trial, setting) is None]
+    counted = [trial.name for trial in left if not hasattr(trial.recipe, "training")]
+    if left:
+        log.info(forecast(len(left) - len(counted), counted, setting.budget, held_out_bytes))
 
 
 def _plan_of(comparison: Comparison) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from chainrule.recipe.registry import build, find
 SHARED = {"training.budget": "--budget decides it", "seed": "--seeds decides it",
           "split": "one split serves all: --change split.valid=0.2", "text": "all read the text alike: --change text.…"}
 LONGEST = 80  # characters of a folder's name
+VOCABULARY = 1 << 14  # tokens of a model that is built for a check; those of the text are not known yet
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Contestant:
     problem: str | None = None
 
     def resolved(self, shared: Sequence[str]) -> Contestant:
-        """With its recipe read and changed; a recipe that cannot be read becomes a row with the problem."""
+        """With its recipe read and changed, or with the problem."""
         try:
             recipe = load_recipe(self.source, [*self.changes, *shared])
             family: Any = find("families", recipe.family)
@@ -55,8 +56,25 @@ def contestants(words: Sequence[str], grid: Sequence[str] = (), *, own_tokenizer
         for variant in variants:
             _check([*changes, *variant], own_tokenizers)
             found.append(_named(source, (*changes, *variant)))
-        _check_changes(source, changes, variants)
     return _distinct(found)
+
+
+def check_recipes(resolved: Sequence[Contestant]) -> None:
+    """Refuses, before anything is trained, what can be known to fail without the text: a line for each recipe."""
+    problems = [f"{each.name}: {problem}" for each in resolved if (problem := each.problem or _unbuildable(each))]
+    if problems:
+        raise UsageError("\n".join(problems))
+
+
+def _unbuildable(each: Contestant) -> str | None:
+    """Why no model of this recipe can be built, whatever the text: a width that heads do not divide, say."""
+    assert each.recipe is not None
+    family: Any = find("families", each.recipe.family)
+    try:
+        family.parameters(each.recipe, VOCABULARY)
+    except ChainruleError as error:
+        return " ".join(str(error).split())
+    return None
 
 
 def _asked_for(words: Sequence[str]) -> list[tuple[str, list[str]]]:
@@ -75,23 +93,6 @@ def _check_recipe(source: str) -> None:
     if path.suffix not in (".yaml", ".yml"):
         raise UsageError(f"{source}: expected a recipe, whose file's name ends in .yaml. A text has --data before it, "
                          "each its own; a pattern stands in quotes: --data '*.txt'.")
-
-
-def _check_changes(source: str, changes: Sequence[str], variants: Sequence[tuple[str, ...]]) -> None:
-    """Changes that fit no variant of their recipe are an error in the command; a bad recipe file is a failed row."""
-    if not changes or not any(_problem(source, variant) is None for variant in variants):
-        return
-    problems = [_problem(source, [*changes, *variant]) for variant in variants]
-    if all(problems):
-        raise UsageError(f"{_named(source, tuple(changes)).name}: {problems[0]}")
-
-
-def _problem(source: str, changes: Sequence[str]) -> str | None:
-    try:
-        load_recipe(source, changes)
-    except ChainruleError as error:
-        return str(error)
-    return None
 
 
 def _choices(option: str) -> list[str]:

@@ -39,12 +39,13 @@ def _in_lines(text: bytes, seen: set[bytes]) -> int:
     return min(len(text), sum(len(line) + 1 for line in text.split(b"\n") if _key(line) in seen))
 
 
-def sentence(found: dict[str, Any], held_out_bytes: int) -> str | None:
+def sentence(found: dict[str, Any], held_out_bytes: int, piece: str = "document") -> str | None:
     """A sentence about them for the report; None if there are none."""
     if not found["documents"] and not found["lines"]:
         return None
+    what = piece if piece == "document" else "passage"
     share = f"{found['bytes'] / held_out_bytes:.1%}" if held_out_bytes else "0 %"
-    return (f"of the held-out text {_count(found['documents'], 'document')} and {_count(found['lines'], 'long line')} "
+    return (f"of the held-out text {_count(found['documents'], what)} and {_count(found['lines'], 'long line')} "
             f"({share} of its bytes) are also in the training text, word for word: a model that memorizes text "
             "looks better than it is.")
 

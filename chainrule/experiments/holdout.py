@@ -14,7 +14,7 @@ from chainrule.errors import DataError
 from chainrule.text.corpora import open_corpus
 from chainrule.text.corpora.corpus import CHUNK, Chunk, Corpus, documents
 from chainrule.text.options import TextOptions
-from chainrule.text.split import Selection, split
+from chainrule.text.split import WHOLE, Selection, passages, split
 from chainrule.text.units import SPACE
 
 FRACTION = 0.1
@@ -54,6 +54,26 @@ def source(data: Spec, valid: Spec | None, text: TextOptions, fraction: float, s
         share = float(f"{MOST / size:.1g}")
         notes.append(f"{share:.1%} of the text is held out, about {MOST >> 20} MB: split.valid=0.1 would take more.")
     return Source(specs, given, share, seed, text.model_dump(mode="json")), notes
+
+
+def piece(held_out: Corpus) -> str:
+    """What the held-out text is made of: whole documents, or where documents were cut blocks or lines of them."""
+    if isinstance(held_out, Cut):
+        return "block"
+    if not isinstance(held_out, Selection) or held_out.passage == WHOLE:
+        return "document"
+    first: int | None = None  # the number of the document's first passage
+    for number, chunk in passages(held_out.base, held_out.passage, CHUNK):
+        first = number if first is None else first
+        if number > first:
+            return "line" if held_out.passage == 1 else "block"
+        first = None if chunk.ends_document else first
+    return "document"
+
+
+def whole(corpus: Corpus) -> Corpus:
+    """The text that a part was taken from."""
+    return corpus.base if isinstance(corpus, Selection | Cut) else corpus
 
 
 def of_single_lines(held_out: Corpus) -> str | None:

@@ -65,24 +65,29 @@ class Units:
 
     places: np.ndarray
     bytes: np.ndarray
-    kind: str  # documents or blocks
+    kind: str  # documents, blocks or lines
     note: str | None
 
 
-def units(texts: Sequence[bytes]) -> Units:
-    """Documents where there are enough of them, else blocks of consecutive text."""
+def units(texts: Sequence[bytes], piece: str = "document") -> Units:
+    """Documents, or what else the texts are, where there are enough of them; else blocks of consecutive text."""
     bounds = document_places(texts)
     sizes = np.diff(bounds) - 1
     total = int(sizes.sum())
     if len(texts) >= FEW:
-        return Units(bounds, sizes, "documents", None)
+        note = None if piece != "block" else (
+            f"the held-out text is {len(texts):,} blocks of about {total // len(texts):,} bytes, cut from longer "
+            "documents: intervals come from these blocks, as if they were independent.")
+        return Units(bounds, sizes, f"{piece}s", note)
     size = stretch_bytes(total)
     inner = [np.linspace(a, b, max(1, round((b - a - 1) / size)) + 1).round().astype(np.int64)[:-1]
              for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
     cuts = np.append(np.concatenate(inner), bounds[-1])
     blocks = np.diff(cuts) - np.isin(cuts[1:], bounds)  # the end of a document is a place and no byte
-    note = (f"the held-out text is {_count(len(texts), 'document')} of {total:,} bytes: intervals come from "
-            f"{_count(len(blocks), 'block')} of about {size:,} bytes of consecutive text, as if they were independent.")
+    what = (f"{_count(len(texts), 'document')} of {total:,} bytes" if piece == "document" else
+            f"{total:,} bytes in {_count(len(texts), 'passage')}")
+    note = (f"the held-out text is {what}: intervals come from {_count(len(blocks), 'block')} of about {size:,} bytes "
+            "of consecutive text, as if they were independent.")
     if len(blocks) < STRETCHES // 2:
         note += (" So little text gives wide intervals." if len(blocks) >= LEAST else
                  " So little text is not enough for an interval.")

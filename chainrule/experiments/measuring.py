@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -42,9 +43,10 @@ def measure(run: Any, held_out: Any, task: Mapping[str, Any]) -> None:
     result.with_suffix(".safetensors.partial").replace(result.with_suffix(".safetensors"))
     facts = {
         "identity": task["identity"], "lossless": lossless, "tokenizer": tokenizer.digest(), "unknown": unknown,
+        "ids": hashlib.sha256(np.asarray(encoded.ids, np.int32).tobytes()).hexdigest(),
         "impossible": int(np.isinf(log_p).sum()), "vocabulary": tokenizer.vocabulary_size,
         "generation_tokens_per_second": writing_speed(model, tokenizer),
-        "samples": [_sample(model, tokenizer, prompt) for prompt in task["prompts"]],
+        "samples": [_sample(model, tokenizer, prompt, seed) for seed, prompt in enumerate(task["prompts"])],
         "passages": passages(model, tokenizer, encoded, task["passages"]) if whole else [],
     }
     write(result, facts)
@@ -67,8 +69,9 @@ def writing_speed(model: Any, tokenizer: Any) -> float:
     return written / (time.perf_counter() - began)
 
 
-def _sample(model: Any, tokenizer: Any, prompt: str) -> str:
-    found = generate(model, tokenizer, prompt, max_tokens=SAMPLED, strategy={"name": "sample", "seed": 0},
+def _sample(model: Any, tokenizer: Any, prompt: str, seed: int) -> str:
+    """Each prompt has a seed of its own: where a model makes nothing of the prompt, one seed gives the same text."""
+    found = generate(model, tokenizer, prompt, max_tokens=SAMPLED, strategy={"name": "sample", "seed": seed},
                      filters=[{"name": "temperature", "temperature": 0.8}])
     return found[0].text
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.evaluation.significance import holm, studentized
+from chainrule.evaluation.significance import Difference, holm, studentized
 from chainrule.experiments.losses import Units
-from chainrule.experiments.standings import Standing, finite
+from chainrule.experiments.standings import Standing, finite, of_loss
 
 LEVEL = 0.05
 
@@ -19,7 +19,7 @@ def put_intervals(standings: Sequence[Standing], units: Units) -> list[dict[str,
     """Sets the interval of each row, and returns all pairs: a − b in bits per byte, below zero where a is better.
 
     Units of text are drawn with replacement, the same for all rows and pairs; with several seeds the losses are means
-    over the seeds. `significant` is corrected for the number of pairs (Holm).
+    over the seeds.
     """
     compared = [each for each in standings if each.unit_bits is not None]
     if not compared:
@@ -29,13 +29,16 @@ def put_intervals(standings: Sequence[Standing], units: Units) -> list[dict[str,
     columns = np.stack([*own, *(own[a] - own[b] for a, b in couples)], axis=1)
     found = studentized(columns, units.bytes.astype(np.float64))
     for each, interval in zip(compared, found, strict=False):
-        each.row["interval"] = finite(interval)
-    gaps = found[len(compared):]
-    corrected = holm([gap.p_value for gap in gaps])
+        each.row["interval"] = of_loss(interval)
     names = [each.row["name"] for each in compared]
+    return tested([(names[a], names[b]) for a, b in couples], found[len(compared):])
+
+
+def tested(couples: Sequence[tuple[str, str]], gaps: Sequence[Difference]) -> list[dict[str, Any]]:
+    """Each pair of names with its difference; `significant` is corrected for the number of pairs (Holm)."""
     pairs = []
-    for (a, b), gap, p in zip(couples, gaps, corrected, strict=True):
+    for (a, b), gap, p in zip(couples, gaps, holm([gap.p_value for gap in gaps]), strict=True):
         low, high = finite(gap) or (None, None)
-        pairs.append({"a": names[a], "b": names[b], "difference": gap.difference, "low": low, "high": high,
+        pairs.append({"a": a, "b": b, "difference": gap.difference, "low": low, "high": high,
                       "p_value": gap.p_value, "p_holm": p, "significant": p < LEVEL and low is not None})
     return pairs

@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from chainrule.errors import ChainruleError
 from chainrule.experiments.advice import advice
+from chainrule.experiments.by_tokens import Ranking, by_perplexity
+from chainrule.experiments.by_tokens import notes as lossy_notes
 from chainrule.experiments.compressors import compressed, unmeasurable
+from chainrule.experiments.convergence import far_from_end
 from chainrule.experiments.details import details
 from chainrule.experiments.duplicates import duplicates, sentence
 from chainrule.experiments.folder import BEST, DETAILS, PAGE, REPORT, point_to_best
+from chainrule.experiments.holdout import piece, whole
 from chainrule.experiments.losses import units
 from chainrule.experiments.measuring import write
 from chainrule.experiments.mixing import mixture
 from chainrule.experiments.pairs import put_intervals
 from chainrule.experiments.running import Setting, Trial
-from chainrule.experiments.standings import Standing, empty_row, few_steps, off_budget, overfitted, standing
+from chainrule.experiments.standings import Standing, empty_row, off_budget, overfitted, standing
 from chainrule.experiments.terms import looked_at
 from chainrule.experiments.trial import learns_from_validation
 from chainrule.storage.environment import environment
@@ -35,28 +39,34 @@ log = logging.getLogger("chainrule")
 def written(comparison: Comparison, trials: Mapping[str, Sequence[Trial]],
             outcomes: Mapping[str, Sequence[dict[str, Any]]], setting: Setting, command: str) -> dict[str, Any]:
     """Puts all results together, writes the files and returns the report."""
-    drawn = units(comparison.documents)
+    made_of = piece(comparison.held_out)
+    drawn = units(comparison.documents, made_of)
     models = [standing(each, trials.get(each.name, []), outcomes.get(each.name, []), setting, drawn)
               for each in comparison.entries]
     models.sort(key=lambda each: (each.row["bits_per_byte"] is None, not each.row["comparable"],
-                                  each.row["bits_per_byte"]))
+                                  each.row["bits_per_byte" if each.row["comparable"] else "perplexity"]))
     members = [each for each in models if each.losses]
     mixed, left_out = mixture(members, drawn)
-    pairs = put_intervals([*members, *([mixed] if mixed else [])], drawn)
-    compressors, unmeasured = _compressors(comparison, setting)
+    ranking = Ranking("bits_per_byte", members, put_intervals([*members, *([mixed] if mixed else [])], drawn)
+                      ) if members else by_perplexity(models)
+    by_bytes = ranking.by == "bits_per_byte"
+    compressors, unmeasured = _compressors(comparison, setting) if by_bytes else ([], None)
     rows = [*(each.row for each in models), *compressors, *([mixed.row] if mixed else [])]
     twice = duplicates(comparison.train, comparison.documents)
-    best = members[0].row if members else None
-    notes = [*comparison.notes, drawn.note, sentence(twice, int(drawn.bytes.sum())), left_out,
-             unmeasured, *_notes(models, comparison)]
+    notes = [*comparison.notes, drawn.note if by_bytes else None, sentence(twice, int(drawn.bytes.sum()), made_of),
+             left_out, unmeasured, *_notes(models, comparison), *lossy_notes(models, ranking)]
+    best = ranking.best
     report = json_value({
-        "format": 1, "command": command, "data": _data(comparison) | {"duplicates": twice},
+        "format": 1, "command": command, "data": _data(comparison, made_of) | {"duplicates": twice},
         "budget": {"kind": comparison.budget.kind, "amount": comparison.budget.amount}, "seeds": comparison.seeds,
-        "tokenizer": _tokenizer(comparison, members), "environment": environment(), "units": drawn.kind,
-        "notes": [note for note in notes if note], "advice": advice(rows, pairs),
-        "best": best["name"] if best else None, "rows": rows, "pairs": pairs})
+        "tokenizer": _tokenizer(comparison, ranking.members), "environment": environment(),
+        "units": drawn.kind if by_bytes else "blocks",
+        "notes": [note for note in notes if note], "advice": advice(rows, ranking),
+        "ranked_by": ranking.by, "best": best["name"] if best else None, "rows": rows, "pairs": ranking.pairs})
     point_to_best(setting.out, best["run"] if best else None)
     shown = json_value(details(models, setting, comparison.train, comparison.documents))
+    for part in ("text", "by_document"):
+        shown[part]["piece"] = made_of
     shown["curves_on"] = f"the first {looked_at(comparison.budget):,} tokens of the held-out text"
     write(setting.out / DETAILS, shown)
     write(setting.out / REPORT, report)
@@ -86,13 +96,16 @@ def _compressors(comparison: Comparison, setting: Setting) -> tuple[list[dict[st
                   if unmeasured else None)
 
 
-def _data(comparison: Comparison) -> dict[str, Any]:
-    train_documents, source = sum(1 for _ in documents(comparison.train)), comparison.source
+def _data(comparison: Comparison, made_of: str) -> dict[str, Any]:
+    """`held_out_pieces` are whole documents, or blocks or lines of longer ones, as `held_out_piece` says."""
+    source = comparison.source
+    text = [comparison.train, comparison.held_out] if source.valid else [whole(comparison.train)]
     return {"spec": list(source.data), "valid": source.valid and list(source.valid),
             "split": None if source.valid else {"valid": source.fraction, "seed": source.seed},
-            "documents": train_documents + len(comparison.documents), "train_documents": train_documents,
+            "documents": sum(1 for each in text for _ in documents(each)),
             "train_bytes": sum(len(chunk.data) for chunk in comparison.train.chunks()),
-            "held_out_bytes": sum(map(len, comparison.documents)), "held_out_documents": len(comparison.documents)}
+            "held_out_bytes": sum(map(len, comparison.documents)), "held_out_pieces": len(comparison.documents),
+            "held_out_piece": made_of}
 
 
 def _tokenizer(comparison: Comparison, members: Sequence[Standing]) -> Any:
@@ -104,7 +117,7 @@ def _tokenizer(comparison: Comparison, members: Sequence[Standing]) -> Any:
 def _notes(models: Sequence[Standing], comparison: Comparison) -> list[str]:
     """Notes that a reader needs to interpret the rows."""
     found = [note for each in models
-             for note in (few_steps(each.row), off_budget(each.row, comparison.budget), overfitted(each)) if note]
+             for note in (far_from_end(each.row), off_budget(each.row, comparison.budget), overfitted(each)) if note]
     rows = [each.row for each in models]
     counted = [row["name"] for row in rows if row["status"] == "ok" and row["steps"] is None]
     if counted:
@@ -114,8 +127,6 @@ def _notes(models: Sequence[Standing], comparison: Comparison) -> list[str]:
     if learning := [each.name for each in comparison.entries if each.recipe and learns_from_validation(each.recipe)]:
         found.append(f"{', '.join(learning)}: learns from validation text, so a tenth of its training text was used "
                      "as such; its curve is measured on that tenth.")
-    if lossy := [row["name"] for row in rows if row["status"] == "ok" and not row["comparable"]]:
-        found.append(f"{', '.join(lossy)}: the tokenizer loses text, so its bits per byte are not comparable.")
     if len(comparison.seeds) > 1:
         found.append("a row's number is the mean over its seeds; its interval is for the choice of held-out text; "
                      "± is the standard deviation over seeds.")
@@ -130,7 +141,8 @@ def _page(comparison: Comparison, setting: Setting, report: dict[str, Any], show
     from chainrule.pages.page import write_page
 
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    shown_report = {**report, "created": now, "generate": f"chainrule generate {setting.out / BEST} --prompt \"...\""}
+    shown_report = {**report, "created": now, "generate": (
+        f"chainrule generate {setting.out / BEST} --prompt \"...\"" if report["best"] else None)}
     try:
         write_page(setting.out / PAGE, view="report", title=f"Which model for {', '.join(comparison.source.data)}?",
                    data={"report": shown_report, "details": shown})

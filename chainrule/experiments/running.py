@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +16,12 @@ import chainrule
 from chainrule.errors import ChainruleError
 from chainrule.experiments.holdout import Source
 from chainrule.experiments.measuring import write
+from chainrule.experiments.progress import LogLines, TrialProgress, spent
 from chainrule.recipe.recipe import Recipe
 from chainrule.storage import open_run
 from chainrule.training.plan import Budget
 
 PATIENCE = 120.0  # seconds that a training has to save a checkpoint when it is stopped
-QUIET = 10.0  # between two lines about one training
-log = logging.getLogger("chainrule")
 
 
 @dataclass(frozen=True)
@@ -49,6 +45,7 @@ class Setting:
     prompts: tuple[str, ...]
     passages: tuple[tuple[int, int], ...]
     lock: int  # a file that stays locked as long as a trial lives
+    progress: TrialProgress = field(default_factory=LogLines)
 
     def run(self, trial: Trial) -> Path:
         return self.out / "runs" / trial.folder
@@ -67,9 +64,11 @@ def outcome(trial: Trial, setting: Setting, place: str) -> dict[str, Any]:
     """The facts of a trial, or `{"failed": why}`; it is run unless it has finished before."""
     facts = finished(trial, setting)
     if facts is not None:
-        log.info(f"{place} {trial.name}: already finished.")
+        setting.progress.already(f"{place} {trial.name}")
         return facts
-    why = _run_process(trial, setting, place)
+    setting.progress.started(f"{place} {trial.name}")
+    why = _run_process(trial, setting)
+    setting.progress.ended(why)
     return {"failed": why} if why else finished(trial, setting) or {"failed": "it wrote no result."}
 
 
@@ -85,7 +84,7 @@ def finished(trial: Trial, setting: Setting) -> dict[str, Any] | None:
     return {**facts, "report": report} if known and path.with_suffix(".safetensors").exists() else None
 
 
-def _run_process(trial: Trial, setting: Setting, place: str) -> str | None:
+def _run_process(trial: Trial, setting: Setting) -> str | None:
     """Runs a trial in a process; returns why it failed, or None."""
     result = setting.result(trial)
     result.unlink(missing_ok=True)
@@ -99,7 +98,7 @@ def _run_process(trial: Trial, setting: Setting, place: str) -> str | None:
                                    stdout=subprocess.PIPE, stderr=journal, stdin=subprocess.DEVNULL, text=True,
                                    pass_fds=[setting.lock], start_new_session=True)
         try:
-            failure = _follow(process, trial, setting, place)
+            failure = _follow(process, setting)
             code = process.wait()
         except BaseException as error:  # Ctrl-C reaches only this process, which passes it on
             _stop(process, signal.SIGINT if isinstance(error, KeyboardInterrupt) else signal.SIGTERM)
@@ -114,31 +113,18 @@ def _environment() -> dict[str, str]:
     return {"GOMP_SPINCOUNT": "3000", **os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
 
 
-def _follow(process: subprocess.Popen[str], trial: Trial, setting: Setting, place: str) -> str | None:
-    """Logs the progress of a trial; returns its failure message, if it sent one."""
+def _follow(process: subprocess.Popen[str], setting: Setting) -> str | None:
+    """Passes on the progress of a trial; returns its failure message, if it sent one."""
     assert process.stdout is not None
-    began = said = time.monotonic()
-    log.info(f"{place} {trial.name}: started.")
     for line in process.stdout:
         facts = json.loads(line)
         if "failed" in facts:
             return str(facts["failed"])
-        now = time.monotonic()
-        if "progress" in facts and now - said >= QUIET:
-            log.info(f"{place} {trial.name}: {_progress_text(facts, setting.budget)}")
-            said = now
-        elif "stage" in facts and now - began >= QUIET:
-            log.info(f"{place} {trial.name}: trained, {facts['stage']}.")
+        if "progress" in facts:
+            setting.progress.came(facts, spent(facts["progress"], setting.budget, facts.get("bits_per_byte")))
+        elif "stage" in facts:
+            setting.progress.measuring()
     return None
-
-
-def _progress_text(facts: Mapping[str, Any], budget: Budget) -> str:
-    """`40 s of 60 s, 2.31 bits per byte of the text trained on`"""
-    share = facts["progress"]
-    spent = (f"{share * budget.amount:,.0f} s of {budget.amount:,.0f} s" if budget.kind == "seconds" else
-             f"{share:.0%} of {budget}")
-    bits = facts.get("bits_per_byte")
-    return spent + (f", {bits:.2f} bits per byte of the text trained on" if bits else "")
 
 
 def _stop(process: subprocess.Popen[str], number: signal.Signals) -> None:

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.evaluation.resampling import first_lines
+from chainrule.evaluation.resampling import FEW, first_lines, stretch_bytes
 from chainrule.evaluation.significance import studentized
 from chainrule.experiments.contestants import Contestant
+from chainrule.experiments.convergence import FEW_STEPS, still_falling
 from chainrule.experiments.losses import Losses, Units
 from chainrule.experiments.running import Setting, Trial
 from chainrule.storage.tensors import open_tensors
 from chainrule.training.plan import Budget
 
-FEW_STEPS = 20
 WORSE = 1.02  # last loss of a curve divided by its best: below this it may be chance
 NEAR = 0.01  # of the budget
 UNTIMED = ("reading", "saving", "validating", "total")  # steps of a job that are not training
@@ -26,12 +26,18 @@ NEEDED = ("model.safetensors", "tokenizer.json")  # files that belong to the mod
 
 @dataclass(frozen=True)
 class Standing:
-    """A row, and if it is comparable the losses of each seed along the text, and the bits of each unit."""
+    """A row, and what intervals and pairs are computed from.
+
+    A comparable row has the losses of each seed along the text, and the bits of each unit. One whose tokens lose text
+    has the bits and tokens of stretches of it.
+    """
 
     row: dict[str, Any]
     outcomes: tuple[dict[str, Any], ...] = ()
     losses: tuple[Losses, ...] = ()
     unit_bits: np.ndarray | None = None  # the mean over seeds
+    unit_tokens: np.ndarray | None = None
+    seed_bits: tuple[float, ...] = ()  # of the whole text, for each seed
 
 
 def standing(contestant: Contestant, trials: Sequence[Trial], outcomes: Sequence[dict[str, Any]], setting: Setting,
@@ -55,8 +61,9 @@ def standing(contestant: Contestant, trials: Sequence[Trial], outcomes: Sequence
                   for (trial, _), (rate, _) in zip(done, rated, strict=True)]}
     row["spread"] = float(np.std([rate for rate, _ in rated], ddof=1)) if len(rated) > 1 else None
     if not comparable:
-        row["interval"] = _alone(arrays)
-        return Standing(row, facts)
+        bits, tokens, size = _of_blocks(arrays)
+        row["interval"] = of_loss(studentized(bits[:, None], size)[0])
+        return Standing(row, facts, (), bits, tokens, tuple(float(np.sum(each["bits"])) for each in arrays))
     losses = tuple(Losses(np.asarray(array["ends"]), np.asarray(array["bits"])) for array in arrays)
     bits = np.mean([each.between(units.places) for each in losses], axis=0)
     return Standing(row, facts, losses, bits)
@@ -72,7 +79,8 @@ def empty_row(name: str, kind: str, family: str | None) -> dict[str, Any]:
     """Every key that a row has."""
     return {"name": name, "kind": kind, "family": family, "status": "ok", "why": None, "run": None,
             "bits_per_byte": None, "interval": None,
-            "perplexity": None, "comparable": True, "seeds": [], "spread": None,
+            "perplexity": None, "perplexity_interval": None, "perplexity_spread": None,
+            "comparable": True, "seeds": [], "spread": None, "still_falling": None,
             "parameters": None, "steps": None, "flops": None, "tokens": None, "disk_bytes": None, "weights": None,
             "measured": {"training_seconds": None, "tokens_per_second": None, "peak_memory": None,
                          "generation_tokens_per_second": None}}
@@ -91,18 +99,6 @@ def _unusable(facts: Mapping[str, Any], budget: Budget) -> str | None:
     if budget.kind == "seconds" and report.get("steps", FEW_STEPS) < 3 and seconds > 1.03 * budget.amount + 2:
         return f"the budget of {budget} is too small to train anything: {report['steps']} steps took {seconds:,.1f} s."
     return None
-
-
-def undertrained(row: Mapping[str, Any]) -> bool:
-    return row["steps"] is not None and row["steps"] < FEW_STEPS
-
-
-def few_steps(row: Mapping[str, Any]) -> str | None:
-    """A note about a row that made too few steps."""
-    if not undertrained(row):
-        return None
-    return (f"{row['name']} made {row['steps']} step{'s' if row['steps'] != 1 else ''} within the budget: too few to "
-            "learn much. Its number does not show how good the recipe is.")
 
 
 def overfitted(standing: Standing) -> str | None:
@@ -132,17 +128,29 @@ def _per_byte(array: Mapping[str, np.ndarray], units: Units) -> tuple[float, int
     return float(np.asarray(array["bits"]).sum() / size), size
 
 
-def _alone(arrays: Sequence[Mapping[str, np.ndarray]]) -> list[float] | None:
-    """The interval of a row whose tokenizer loses text, from stretches of its own units."""
+def _of_blocks(arrays: Sequence[Mapping[str, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Bits (the mean over seeds), tokens and bytes of stretches of a text whose tokenizer loses some of it."""
     ends, size = np.asarray(arrays[0]["unit_ends"]), np.asarray(arrays[0]["unit_bytes"], np.float64)
-    bits = np.mean([np.add.reduceat(np.asarray(each["bits"]), np.append(0, ends[:-1])) for each in arrays], axis=0)
-    bits, size = (np.add.reduceat(each, first_lines(size)) for each in (bits, size))
-    return finite(studentized(bits[:, None], size)[0])
+    firsts = first_lines(size)
+    stops = np.append(ends[firsts[1:] - 1], ends[-1])
+    if len(firsts) < FEW:  # too few units: equal numbers of tokens, as `evaluation.resampling` has it
+        step = max(1, round(ends[-1] / size.sum() * stretch_bytes(int(size.sum()))))
+        stops = np.append(np.arange(step, ends[-1], step), ends[-1])
+    starts = np.append(0, stops[:-1])
+    bits = np.mean([np.add.reduceat(np.asarray(each["bits"]), starts) for each in arrays], axis=0)
+    places = np.interp(np.append(0, stops), np.append(0, ends), np.append(0, np.cumsum(size)))
+    return bits, stops - starts, np.diff(places)
 
 
 def finite(found: Any) -> list[float] | None:
     """An interval, or nothing where there is too little to have one."""
     return [found.low, found.high] if np.isfinite([found.low, found.high]).all() else None
+
+
+def of_loss(found: Any) -> list[float] | None:
+    """The interval of a loss, which is never below 0: cutting it there leaves out no value that the loss may have."""
+    ends = finite(found)
+    return ends and [max(0.0, end) for end in ends]
 
 
 def _row(contestant: Contestant, done: Sequence[tuple[Trial, dict[str, Any]]], setting: Setting) -> dict[str, Any]:
@@ -152,7 +160,8 @@ def _row(contestant: Contestant, done: Sequence[tuple[Trial, dict[str, Any]]], s
     row = empty_row(contestant.name, "model", contestant.recipe.family)
     return row | {
         "run": f"runs/{done[0][0].folder}", "parameters": first.get("parameters", sum(first.get("ngrams", ())) or None),
-        "steps": first.get("steps"), "flops": first.get("flops"), "tokens": first.get("tokens"),
+        "steps": first.get("steps"), "still_falling": still_falling([setting.run(trial) for trial, _ in done]),
+        "flops": first.get("flops"), "tokens": first.get("tokens"),
         "disk_bytes": sum(_size(setting.run(done[0][0]) / name) for name in NEEDED),
         "measured": _measured(reports, [facts for _, facts in done])}
 

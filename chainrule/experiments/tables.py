@@ -16,20 +16,36 @@ Row = Mapping[str, Any]
 HEADERS = ("", "bits/byte", "95 % interval", "parameters", "training", "tokens/s", "memory", "disk", "writes", "FLOPs")
 COLUMNS = ("name", "status", "bits_per_byte", "interval_low", "interval_high", "seed_deviation", "parameters",
            "training_seconds", "tokens_per_second", "peak_memory_bytes", "disk_bytes", "generation_tokens_per_second",
-           "flops")
+           "flops", "perplexity", "perplexity_low", "perplexity_high")
 LATEX = {**{each: f"\\{each}" for each in "&%$#_{}"}, "\\": "\\textbackslash{}", "~": "\\textasciitilde{}",
          "^": "\\textasciicircum{}", "<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "±": "$\\pm$"}
 MARKDOWN = {each: f"\\{each}" for each in "\\|*`<"}
 
 
-def printed(row: Row) -> tuple[str, ...]:
-    """The cells of a row under HEADERS, rounded for people."""
+def headers(by: str) -> tuple[str, ...]:
+    """HEADERS for rows that are ranked by bits per byte, or by perplexity."""
+    return HEADERS if by == "bits_per_byte" else (HEADERS[0], by, *HEADERS[2:])
+
+
+def printed(row: Row, by: str = "bits_per_byte") -> tuple[str, ...]:
+    """The cells of a row under its headers, rounded for people."""
+    if by == "perplexity":
+        return (row["name"], *_perplexity(row), *_costs(row))
     bits, interval = row["bits_per_byte"], row["interval"]
     number = row["status"] if bits is None else f"{bits:.3f}" if row["comparable"] else "not comparable"
     spread = f" ±{row['spread']:.3f}" if row["spread"] is not None and row["comparable"] else ""
     beside = f"perplexity {row['perplexity']:,.1f}" if row["perplexity"] and not row["comparable"] else ""
     between = "" if interval is None else f"{interval[0]:.3f} to {interval[1]:.3f}"
     return (row["name"], number + spread, between if row["comparable"] else beside, *_costs(row))
+
+
+def _perplexity(row: Row) -> tuple[str, str]:
+    """The same number and interval for rows that share tokens which lose text."""
+    if row["perplexity"] is None or row["status"] != "ok":
+        return row["status"], ""
+    spread, interval = row["perplexity_spread"], row["perplexity_interval"]
+    return (f"{row['perplexity']:,.1f}" + (f" ±{spread:,.1f}" if spread is not None else ""),
+            "" if interval is None else f"{interval[0]:,.1f} to {interval[1]:,.1f}")
 
 
 def as_csv(report: Mapping[str, Any]) -> str:
@@ -44,7 +60,8 @@ def as_csv(report: Mapping[str, Any]) -> str:
                         *(interval or (None, None)), row["spread"] if row["comparable"] else None, row["parameters"],
                         measured["training_seconds"] if row["kind"] == "model" else None,
                         measured["tokens_per_second"], measured["peak_memory"], row["disk_bytes"],
-                        measured["generation_tokens_per_second"], row["flops"]])
+                        measured["generation_tokens_per_second"], row["flops"], row["perplexity"],
+                        *(row["perplexity_interval"] or (None, None))])
     return text.getvalue()
 
 
@@ -91,11 +108,12 @@ def write_tables(files: Mapping[str, Path], report: Mapping[str, Any]) -> None:
 
 def _paper(report: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """The head and all rows, with the ends of the interval in columns of their own."""
-    found: list[tuple[str, ...]] = [("model", "bits/byte", "95 % low", "95 % high", *HEADERS[3:])]
+    by = report["ranked_by"]
+    found: list[tuple[str, ...]] = [("model", headers(by)[1], "95 % low", "95 % high", *HEADERS[3:])]
     for row in report["rows"]:
-        interval = row["interval"] if row["comparable"] else None
-        ends = [f"{end:.3f}" for end in interval] if interval else ["", ""]
-        name, number, _, *costs = printed(row)
+        interval = row["perplexity_interval"] if by == "perplexity" else row["interval"] if row["comparable"] else None
+        ends = [f"{end:.{3 if by == 'bits_per_byte' else 1}f}" for end in interval] if interval else ["", ""]
+        name, number, _, *costs = printed(row, by)
         found.append((name, number, *ends, *costs))
     return found
 

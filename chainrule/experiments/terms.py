@@ -102,18 +102,15 @@ def vocabulary(recipe: Recipe, train: Corpus) -> int:
 
 
 def reads_alike(contestants: Sequence[Contestant]) -> Recipe:
-    """The first recipe that can be read; one with different text or split options is refused."""
-    read = [each for each in contestants if each.recipe]
-    if not read:
-        raise UsageError("\n".join(f"{each.name}: {each.problem}" for each in contestants))
-    first = read[0].recipe
+    """The first recipe; one with different text or split options is refused."""
+    first = contestants[0].recipe
     assert first is not None
-    for each in read[1:]:
+    for each in contestants[1:]:
         assert each.recipe is not None
         for section in ("text", "split"):
             if getattr(each.recipe, section) != getattr(first, section):
-                raise UsageError(f"{each.name} and {read[0].name} have different {section} sections, expected the same "
-                                 f"text for all. Set it for all with --change {section}.…=….")
+                raise UsageError(f"{each.name} and {contestants[0].name} have different {section} sections, expected "
+                                 f"the same text for all. Set it for all with --change {section}.…=….")
     return first
 
 

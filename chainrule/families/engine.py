@@ -120,6 +120,11 @@ class Engine(Family):
         with recipe_paths_in_errors(recipe):
             return engine_cost(recipe, vocabulary_size, tokens, measure=measure)
 
+    @classmethod
+    def parameters(cls, recipe: Any, vocabulary_size: int) -> int:
+        with recipe_paths_in_errors(recipe):
+            return sum(each.data.size for each in new_network(recipe, vocabulary_size).parameters())
+
 
 def _read_weights(network: Any, path: Path) -> None:
     from chainrule.models.engine_stack import imported

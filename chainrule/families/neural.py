@@ -150,7 +150,8 @@ class Neural(Family):
         cls.ready()
         from chainrule.models.cost.counting import parameters
 
-        return parameters(shape_of(recipe), vocabulary_size)
+        with recipe_paths_in_errors(recipe):
+            return parameters(shape_of(recipe, causal=build("tasks", recipe.task).causal), vocabulary_size)
 
 
 def _read_weights(network: Any, path: Path) -> None:

@@ -64,11 +64,11 @@ def models_in(seen: Seen) -> list[str]:
 
 
 def inside(observed: Observations) -> dict[str, Any]:
-    """Every section that applies to this model, and one line that names the others."""
+    """Every section that applies to this model, and one line that names those that other models of layers have."""
     found = {name: section(observed) for name, (section, _) in SECTIONS.items()}
     name = observed.model.rstrip("/").replace("members.", "member ") or "the model"
-    missing = [what for key, (_, what) in SECTIONS.items() if found[key] is None and key != "members"]
-    said = [f"left out, since this model has none: {', '.join(missing)}."] if missing and not found["members"] else []
+    missing = [what for key, (_, what) in SECTIONS.items() if found[key] is None and key in OF_LAYERS]
+    said = [f"left out, since this model has none: {', '.join(missing)}."] if missing and observed.layered else []
     return {"name": name, "said": [*said, *_limits(observed, found)],
             **{key: value for key, value in found.items() if value is not None}}
 
@@ -163,6 +163,8 @@ SECTIONS: dict[str, tuple[Any, str]] = {
     "members": (members, "members"), "backoff": (backoff, "back-off paths"), "attention": (attention, "attention"),
     "layers": (layers, "hidden layers"), "positions": (positions, "positions"), "neighbors": (nearby, "embeddings"),
 }
+
+OF_LAYERS = ("attention", "layers", "positions", "neighbors")  # what a model of layers may have
 
 
 def _layer_names(observed: Observations) -> tuple[str, ...]:

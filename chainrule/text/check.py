@@ -18,6 +18,7 @@ from chainrule.text.corpora.opening import SourceCorpus, open_corpus
 from chainrule.text.corpora.packing import open_stream
 from chainrule.text.distinct import Distinct
 from chainrule.text.options import TextOptions
+from chainrule.text.scripts import Scripts
 from chainrule.text.units import SPACE
 
 CHUNK = 1 << 20
@@ -45,6 +46,7 @@ def check(spec: str | Path | Sequence[str | Path], options: TextOptions | None =
         "encoding": _encoding(tally, problem), "bytes": tally.bytes, "characters": tally.characters,
         "words": tally.words, "lines": tally.lines, "documents": tally.documents, "longest_line": tally.longest,
         "blank_lines": tally.blank, "duplicate_lines": tally.duplicates(), "duplicates_are_exact": tally.distinct.exact,
+        "unspaced_script": tally.scripts.unspaced(),
         "odd": {what: count for what, count in odd.items() if count},
         "suggestions": suggestions(tally, specs, asked) if tally.words else [],
     }
@@ -56,7 +58,7 @@ class Tally:
     def __init__(self) -> None:
         self.bytes = self.characters = self.words = self.lines = self.documents = self.longest = self.blank = 0
         self.crlf, self.byte, self.special = 0, np.zeros(256, np.int64), dict.fromkeys(ODD, 0)
-        self.distinct = Distinct()
+        self.distinct, self.scripts = Distinct(), Scripts()
         self.in_word, self.line, self.skipped = False, b"", 0
 
     def add(self, chunk: Chunk) -> None:
@@ -70,6 +72,7 @@ class Tally:
         self.crlf += chunk.data.count(b"\r\n")
         for what, character in ODD.items():
             self.special[what] += chunk.data.count(character.encode())
+        self.scripts.add(chunk)
         self._add_lines(chunk)
 
     def _add_lines(self, chunk: Chunk) -> None:
@@ -105,7 +108,10 @@ def suggestions(tally: Tally, specs: Sequence[str], options: TextOptions) -> lis
     changes = options.model_dump(exclude_defaults=True)
     changed = "".join(f" text.{key}={shlex.quote(value)}" for key, value in changes.items())
     found = []
-    if tally.words * 20 > tally.characters:  # words of 20 characters at most on average: white space does part words
+    if tally.scripts.unspaced():
+        found.append(("characters_and_bytes", 3 if tally.characters < 10**5 else 5,
+                      "a token is a character, rare ones are bytes; nothing is lost; bits per byte"))
+    elif tally.words * 20 > tally.characters:  # words of 20 characters at most on average: white space does part words
         found.append(("words", 3 if tally.words < 10**5 else 5, "classical and quick; perplexity as in the papers"))
     if tally.bytes >= 10**6:
         found.append(("byte_pair", 5, "nothing is lost; bits per byte"))

@@ -77,6 +77,8 @@ def _name(layout: Mapping[str, Any]) -> str:
             return "words" if layout["normalizer"] is None else "plain_words"
         case "WordLevel", {"type": "Fuse"}:
             return "characters"
+        case "BPE", {"type": "Sequence"}:
+            return "characters_and_bytes"
         case "BPE", {"type": "ByteLevel"}:
             return "byte_pair" if layout["model"]["merges"] else "bytes"
         case "Unigram", {"type": "ByteLevel"}:

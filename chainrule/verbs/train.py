@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from chainrule.errors import UsageError
 from chainrule.evaluation.options import Measuring
 from chainrule.jobs import Job, Trained, existing_parent
+from chainrule.protocols import LanguageModel
 from chainrule.recipe.recipe import Recipe
 from chainrule.recipe.registry import build, find
 from chainrule.runs import LoadedRun, save_run
@@ -19,6 +21,8 @@ from chainrule.storage.environment import peak_memory
 
 if TYPE_CHECKING:
     from chainrule.text.corpora import Corpus
+
+log = logging.getLogger("chainrule")
 
 
 def train(recipe: str | Path | Recipe, data: Any, out: str | Path, *, valid: Any = None, overrides: Sequence[str] = (),
@@ -72,6 +76,8 @@ def _texts(recipe: Recipe, data: Any, valid: Any) -> tuple[Corpus, Corpus | None
     from chainrule.text.corpora import Corpus, open_corpus
 
     corpus = open_corpus(data, recipe.text)
+    if not isinstance(data, Corpus):
+        _hint_at_spaces(recipe, corpus)
     if valid is not None and recipe.split.valid and not isinstance(valid, Corpus):
         raise UsageError("--valid gives the validation text, so split.valid must be 0. Give one of the two.")
     if valid is not None:
@@ -81,6 +87,15 @@ def _texts(recipe: Recipe, data: Any, valid: Any) -> tuple[Corpus, Corpus | None
     from chainrule.text.split import split
 
     return split(corpus, recipe.split.valid, recipe.split.seed)
+
+
+def _hint_at_spaces(recipe: Recipe, corpus: Corpus) -> None:
+    """A line where the tokenizer splits at spaces, and the text has none between its words."""
+    from chainrule.text.scripts import spaces_missed
+
+    if missed := spaces_missed(recipe.tokenizer["name"], corpus):
+        other = "tokenizer=characters_and_bytes, or " if build("tasks", recipe.task).ability is LanguageModel else ""
+        log.info(f"{missed} Try {other}a text with spaces between its words.")
 
 
 def _measured(job: Job, trained: Trained) -> dict[str, Any]:

@@ -338,7 +338,7 @@ def test_a_disk_too_small_to_count_on_is_one_line_and_clean_again(place):
 def test_a_count_that_no_word_reaches_is_reported(place, chainrule):
     done = chainrule("train", "ngram", "--data", "text.txt", "--out", "run", "tokenizer.min_count=1000")
     assert accepted(done, "run").tokenizer.vocabulary_size == 3
-    assert "no token occurs 1,000 times, as tokenizer.min_count asks: all become the unknown token." in done.err
+    assert "no token occurs 1,000 times, as tokenizer.min_count asks: none has a token of its own." in done.err
 
 
 def test_a_limit_on_the_size_of_files_is_one_line_and_the_older_run_stays(large):

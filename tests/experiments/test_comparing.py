@@ -1,6 +1,7 @@
 """Whole comparisons with real processes: what the report says, what is done again, and what one failure costs."""
 
 import json
+import math
 import os
 import random
 from pathlib import Path
@@ -12,17 +13,16 @@ from chainrule.errors import StorageError, UsageError
 from chainrule.experiments.compare import compare
 from chainrule.experiments.terms import Terms
 
-BROKEN = "family: ngram\ntokenizer: bytes\nmodel: {ordr: 3}\n"
+IMPOSSIBLE = ["ngram", "model.smoothing=maximum_likelihood"]
 
 
 @pytest.fixture(scope="module")
 def compared(corpus, neural, tmp_path_factory):
-    """Two counts, one small network and one recipe that cannot be read."""
+    """Two counts, one small network and one model that gives no number."""
     folder = tmp_path_factory.mktemp("compared")
-    (folder / "broken.yaml").write_text(BROKEN)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OMP_NUM_THREADS", "1")
-        words = ["ngram", "ngram", "model.order=2", str(neural), str(folder / "broken.yaml")]
+        words = ["ngram", "ngram", "model.order=2", str(neural), *IMPOSSIBLE]
         report = compare(words, corpus, folder / "report", budget="3ktok", terms=Terms(seeds=2))
     return words, folder / "report", report
 
@@ -34,7 +34,8 @@ def rows(report, kind="model"):
 def test_every_row_has_its_numbers(compared):
     _, out, report = compared
     found = rows(report)
-    assert list(found)[-1] == "broken" and [row["status"] for row in found.values()] == ["ok", "ok", "ok", "failed"]
+    assert list(found)[-1] == "ngram smoothing=maximum_likelihood"
+    assert [row["status"] for row in found.values()] == ["ok", "ok", "ok", "failed"]
     bits = [row["bits_per_byte"] for row in found.values()][:3]
     assert bits == sorted(bits) and all(0.2 < each < 9 for each in bits)
     for name in ("ngram", "ngram order=2", "small"):
@@ -73,11 +74,18 @@ def test_seeds_are_averaged_and_counts_made_once(compared):
     assert any("does not depend on the seed, so it was trained once" in note for note in report["notes"])
 
 
-def test_a_recipe_that_cannot_be_read_is_one_row(compared):
+def test_a_model_that_gives_no_number_is_one_row(compared):
     _, _, report = compared
-    broken = rows(report)["broken"]
-    assert "line 3: no option model.ordr. Did you mean 'order'?" in broken["why"]
-    assert broken["bits_per_byte"] is None and broken["interval"] is None
+    row = rows(report)["ngram smoothing=maximum_likelihood"]
+    assert "held-out tokens impossible" in row["why"]
+    assert row["bits_per_byte"] is None and row["interval"] is None
+
+
+def test_a_recipe_that_cannot_be_read_is_refused_before_the_first_training(corpus, neural, tmp_path):
+    (tmp_path / "broken.yaml").write_text("family: ngram\ntokenizer: bytes\nmodel: {ordr: 3}\n")
+    with pytest.raises(UsageError, match="broken: .*line 3: no option model.ordr. Did you mean 'order'?"):
+        compare(["ngram", str(tmp_path / "broken.yaml")], corpus, tmp_path / "report")
+    assert not (tmp_path / "report").exists()
 
 
 def test_compressors_and_the_mixture_are_rows(compared):
@@ -128,7 +136,7 @@ def test_finished_trials_are_not_repeated_and_give_the_same_report(compared, cor
     again = compare(words, corpus, out, budget="3ktok", terms=Terms(seeds=2))
     assert again == report == json.loads((out / "report.json").read_text(encoding="utf-8"))
     assert {path: path.stat().st_mtime_ns for path in out.rglob("model.safetensors")} == before
-    assert sum("already finished" in record.message for record in caplog.records) == 4
+    assert sum("already finished" in record.message for record in caplog.records) == 5
 
 
 def test_the_same_seeds_give_the_same_report_apart_from_times(compared, corpus, tmp_path):
@@ -172,6 +180,70 @@ def test_each_training_reports_its_own_peak_memory(corpus, tmp_path):
     ballast = bytearray(b"x") * (600 << 20)  # what the parent holds is not the child's
     report = compare(["ngram"], corpus, tmp_path / "report")
     assert 30 << 20 < rows(report)["ngram"]["measured"]["peak_memory"] < 400 << 20 < len(ballast)
+
+
+def chinese(path, lines, seed=0):
+    """Sentences of a small grammar in Chinese, without spaces; a few characters are seen once only."""
+    chance, rare = random.Random(seed), [chr(0x4E00 + 37 * i) for i in range(200)]
+    who, what, how = ["我", "你", "老师", "学生"], ["喜欢", "看见", "学习", "听说"], ["书", "山", "水", "音乐"]
+    path.write_text("".join(f"{chance.choice(who)}{chance.choice(what)}{chance.choice(how)}"
+                            f"{chance.choice(rare) if chance.random() < 0.1 else ''}。\n" for _ in range(lines)),
+                    encoding="utf-8")
+    return path
+
+
+def test_models_over_the_same_lossy_tokens_are_ranked_by_perplexity(tmp_path):
+    text = chinese(tmp_path / "text.txt", 3000)
+    report = compare(["ngram", "model.order=1", "ngram"], text, tmp_path / "report",
+                     terms=Terms(tokenizer="characters"))
+    found = rows(report)
+    assert not any(row["comparable"] for row in found.values()) and report["ranked_by"] == "perplexity"
+    assert list(found) == ["ngram", "ngram order=1"] and report["best"] == "ngram"
+    assert os.readlink(tmp_path / "report" / "best") == found["ngram"]["run"]
+    pair, = report["pairs"]
+    gap = math.log2(found["ngram"]["perplexity"] / found["ngram order=1"]["perplexity"])
+    assert pair["difference"] == pytest.approx(gap) and pair["significant"] and pair["high"] < 0
+    for row in found.values():
+        assert 1 <= row["perplexity_interval"][0] < row["perplexity"] < row["perplexity_interval"][1]
+    assert report["advice"][0].startswith("If quality matters most, take ngram: perplexity ")
+    assert any("have the same" in note and "compare by perplexity" in note for note in report["notes"])
+
+
+def test_words_of_a_text_without_spaces_are_noted(tmp_path):
+    text = chinese(tmp_path / "text.txt", 300)
+    report = compare(["ngram"], text, tmp_path / "report", terms=Terms(tokenizer="own"))
+    assert any("without spaces between words, and the tokenizer 'words' takes what stands between spaces for a word. "
+               "--tokenizer characters_and_bytes does not." in note for note in report["notes"])
+    assert report["best"] == "ngram" and (tmp_path / "report" / "best").exists()
+
+
+def test_characters_with_bytes_compare_by_bits_per_byte(tmp_path):
+    text = chinese(tmp_path / "text.txt", 3000)
+    report = compare(["ngram", "ngram", "model.order=1"], text, tmp_path / "report",
+                     terms=Terms(tokenizer="characters_and_bytes"))
+    assert all(row["comparable"] for row in report["rows"]) and report["ranked_by"] == "bits_per_byte"
+    assert rows(report)["ngram"]["bits_per_byte"] < rows(report)["ngram order=1"]["bits_per_byte"]
+
+
+def test_models_whose_tokens_lose_text_in_different_ways_have_no_best(corpus, tmp_path):
+    report = compare(["ngram", "tokenizer.size=12", "ngram", "tokenizer.size=9"], corpus, tmp_path / "own",
+                     terms=Terms(tokenizer="own"))
+    assert report["best"] is None and not (tmp_path / "own" / "best").exists() and report["pairs"] == []
+    assert "their tokens differ and lose text" in report["advice"][0]
+    page = tmp_path / "own" / "report.html"
+    assert not page.exists() or "own/best" not in page.read_text(encoding="utf-8")
+
+
+def test_prompts_of_which_a_model_makes_nothing_are_continued_differently(tmp_path):
+    """An n-gram that never saw the words of a prompt continues from nothing: with one seed, with the same text."""
+    lines = [f"{a} {b} {c}" for a in ("red", "blue", "old") for b in ("cat", "dog", "cow") for c in ("runs", "sits")]
+    (tmp_path / "text.txt").write_text("\n".join(lines * 30) + "\n")
+    (tmp_path / "valid.txt").write_text("".join(f"{w} {w} {w} {w}\n" for w in ("xx", "yy", "zz")))
+    compare(["ngram"], tmp_path / "text.txt", tmp_path / "report", terms=Terms(
+        tokenizer="words", valid=tmp_path / "valid.txt"))
+    samples = json.loads((tmp_path / "report" / "details.json").read_text(encoding="utf-8"))["samples"]
+    texts = [sample["texts"]["ngram"][0] for sample in samples]
+    assert len(texts) == 3 == len(set(texts))
 
 
 def test_tokens_that_lose_text_are_marked(corpus, tmp_path):

@@ -1,9 +1,9 @@
-"""Words on the command line become rows with names of their own; what cannot be read is a row too."""
+"""Words on the command line become rows with names of their own; what cannot be read or built is refused."""
 
 import pytest
 
 from chainrule.errors import UsageError
-from chainrule.experiments.contestants import contestants
+from chainrule.experiments.contestants import check_recipes, contestants
 
 
 def names(*words, **more):
@@ -40,25 +40,56 @@ def test_a_run_folder_is_compared_by_its_recipe(tmp_path):
     assert found.name == "mine compact=true" and found.recipe.model.order == 2
 
 
-def test_a_broken_file_is_a_row_that_says_why(tmp_path):
+def refused(*words, grid=()):
+    """What is said instead of a training."""
+    with pytest.raises(UsageError) as error:
+        check_recipes([each.resolved([]) for each in contestants(words, grid)])
+    return str(error.value)
+
+
+def test_a_broken_file_is_refused_by_its_name(tmp_path):
     (tmp_path / "bad.yaml").write_text("family: ngram\ntokenizer: bytes\nmodel:\n  ordr: 3\n")
-    found = contestants([str(tmp_path / "bad.yaml")])[0].resolved([])
-    assert found.recipe is None and "bad.yaml, line 4: no option model.ordr. Did you mean 'order'?" in found.problem
+    said = refused("ngram", str(tmp_path / "bad.yaml"))
+    assert said.startswith("bad: ") and "bad.yaml, line 4: no option model.ordr. Did you mean 'order'?" in said
 
 
-def test_a_grid_that_a_recipe_has_no_place_for_makes_rows_that_say_so():
-    found = contestants(["ngram", "model.order=2"], grid=["model.width=2,3"])
-    assert len(found) == 2 and all("no option model.width." in each.resolved([]).problem for each in found)
+def test_a_part_that_there_is_not_is_refused_by_the_name_of_its_recipe(tmp_path, neural):
+    (tmp_path / "mine.yaml").write_text(neural.read_text().replace("r: lstm", "r: lstn"))
+    said = refused("ngram", str(tmp_path / "mine.yaml"), str(neural))
+    assert said.startswith("mine: ") and "no mixer named 'lstn'. Did you mean 'lstm'?" in said and "\n" not in said
 
 
-def test_a_change_that_fits_one_variant_of_a_grid_is_kept():
-    found = contestants(["ngram", "model.smoothing.discount=0.5"], grid=["model.smoothing=witten_bell,kneser_ney"])
-    assert [each.resolved([]).recipe is None for each in found] == [True, False]
+@pytest.mark.parametrize("family", ["neural", "engine"])
+def test_a_model_that_cannot_be_built_is_refused_whatever_the_text(tmp_path, family):
+    model = "{pattern: sf, width: 32, context: 8, s: {name: attention, heads: 3}}"
+    (tmp_path / "three.yaml").write_text(f"family: {family}\ntokenizer: bytes\nmodel: {model}\n"
+                                         "training: {budget: {steps: 5}, batch: 4}\n")
+    said = refused("ngram", str(tmp_path / "three.yaml"))
+    assert said.startswith("three: ") and "= 3, expected a divisor of" in said and "32" in said, said
 
 
-def test_a_model_that_predicts_no_text_is_a_row_that_says_so():
-    found = contestants(["skipgram"])[0].resolved([])
-    assert found.recipe is None and "is not a language model: it predicts no text" in found.problem
+def test_every_problem_is_named_at_once():
+    said = refused("ngram", "model.order=2", grid=["model.width=2,3"])
+    assert [line.partition(": ")[0] for line in said.split("\n")] == ["ngram order=2 width=2", "ngram order=2 width=3"]
+    assert said.count("no option model.width.") == 2
+
+
+def test_a_variant_of_a_grid_that_does_not_fit_is_refused():
+    said = refused("ngram", "model.smoothing.discount=0.5", grid=["model.smoothing=witten_bell,kneser_ney"])
+    assert "witten_bell" in said and "\n" not in said
+
+
+def test_a_model_that_predicts_no_text_is_refused():
+    assert "is not a language model: it predicts no text" in refused("ngram", "skipgram")
+
+
+@pytest.mark.parametrize(("words", "more", "message"), [
+    (["ngram", "ngram-bytes", "model.ordr=3"], {}, "ngram-bytes ordr=3: no option model.ordr. Did you mean 'order'?"),
+    (["ngram", "model.smoothing=knesr_ney"], {}, "no smoothing method named 'knesr_ney'. Did you mean 'kneser_ney'?"),
+    (["ngram", "model.order=0"], {"grid": ["model.compact=true,false"]}, "ngram order=0 compact=true: model.order = 0"),
+])
+def test_a_change_that_does_not_fit_is_refused(words, more, message):
+    assert message in refused(*words, **more)
 
 
 def test_a_long_name_is_a_short_folder():
@@ -75,9 +106,6 @@ def test_a_long_name_is_a_short_folder():
     (["ngram", __file__], {}, "expected a recipe, whose file's name ends in .yaml. A text has --data before it"),
     (["ngrm"], {}, "no recipe named 'ngrm'. Did you mean 'ngram'?"),
     (["ngram", "lsmt"], {}, "no recipe named 'lsmt'. Did you mean 'lstm'?"),
-    (["ngram", "ngram-bytes", "model.ordr=3"], {}, "ngram-bytes ordr=3: no option model.ordr. Did you mean 'order'?"),
-    (["ngram", "model.smoothing=knesr_ney"], {}, "no smoothing method named 'knesr_ney'. Did you mean 'kneser_ney'?"),
-    (["ngram", "model.order=0"], {"grid": ["model.compact=true,false"]}, "ngram order=0: model.order = 0, expected"),
     (["ngram", "tokenizer=bytes"], {}, "tokenizer=bytes: cannot be changed for one recipe alone, all share one"),
     (["lstm", "training.budget.steps=3"], {}, "cannot be changed for one recipe alone, --budget decides it"),
     (["ngram", "split.valid=0.5"], {}, "cannot be changed for one recipe alone, one split serves all"),

@@ -5,7 +5,7 @@ from dataclasses import asdict
 import pytest
 
 from chainrule.errors import DataError
-from chainrule.experiments.holdout import Source, has_text, of_single_lines, source, texts
+from chainrule.experiments.holdout import Source, has_text, of_single_lines, piece, source, texts
 from chainrule.text.corpora.corpus import documents
 from chainrule.text.options import TextOptions
 
@@ -29,6 +29,20 @@ def test_every_text_of_two_characters_has_two_parts_that_are_the_whole(tmp_path,
     assert sorted(whole(train) + whole(held_out)) == sorted(text.encode())
     assert train.fingerprint() != held_out.fingerprint()
     assert whole(train).decode() + whole(held_out).decode()  # no character is cut
+
+
+def test_a_part_of_a_longer_document_is_not_called_a_document(tmp_path):
+    line = "a line of a book that goes on and on for a while\n"
+    for name, text in {"book": line * 9000, "story": line * 900, "sentence": line[:-1]}.items():
+        (tmp_path / f"{name}.txt").write_text(text)
+    for name in "ab":
+        (tmp_path / name).mkdir()
+    for number in range(60):
+        (tmp_path / "a" / f"{number}.txt").write_text(line * 120)
+        (tmp_path / "b" / f"{number}.txt").write_text(line * (900 if number == 30 else 90))
+    names = ("book.txt", "story.txt", "sentence.txt", "a", "b")
+    assert [piece(halves(tmp_path / name)[1]) for name in names] == ["block", "line", "block", "document", "block"]
+    assert piece(source(tmp_path / "a", tmp_path / "book.txt", TextOptions(), 0.0, 0)[0].halves()[1]) == "document"
 
 
 def test_a_single_line_gives_its_last_words(tmp_path):

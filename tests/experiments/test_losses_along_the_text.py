@@ -49,6 +49,14 @@ def test_bits_between_places_are_shared_by_the_bytes_of_a_token():
     assert losses.between(np.array([0, 7])).sum() == 9.5
 
 
+def test_blocks_of_one_book_are_not_called_documents():
+    drawn = units([b"x" * 8000] * 39, "block")
+    assert drawn.kind == "blocks" and "39 blocks of about 8,000 bytes, cut from longer documents" in drawn.note
+    few = units([b"x" * 8000] * 7, "block")
+    assert few.kind == "blocks" and "the held-out text is 56,000 bytes in 7 passages:" in few.note
+    assert units([b"x"] * 39, "line").kind == "lines"
+
+
 def test_many_documents_are_the_units():
     drawn = units([b"x" * size for size in range(1, 23)])
     assert drawn.kind == "documents" and drawn.note is None

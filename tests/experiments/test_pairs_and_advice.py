@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from chainrule.experiments.advice import advice
+from chainrule.evaluation.significance import studentized
+from chainrule.experiments.advice import advice as advice_on
+from chainrule.experiments.by_tokens import Ranking
 from chainrule.experiments.losses import Losses, units
 from chainrule.experiments.pairs import put_intervals
 from chainrule.experiments.standings import Standing, empty_row, overfitted
@@ -16,6 +18,16 @@ def standing(name, bits_per_document, **measured):
     row["measured"] = {"training_seconds": 10.0, "tokens_per_second": 5.0, "peak_memory": 2**20,
                        "generation_tokens_per_second": 100.0} | measured
     return Standing(row, losses=(Losses(np.arange(1, 2041), np.zeros(2040)),), unit_bits=bits_per_document)
+
+
+def advice(standings, pairs=(), *, more=()):
+    """On these models, by bits per byte; `more` are rows of compressors."""
+    found = sorted(standings, key=lambda each: each.row["bits_per_byte"])
+    return advice_on([*(each.row for each in found), *more], Ranking("bits_per_byte", found, pairs))
+
+
+def compressor(bits):
+    return empty_row("xz", "compressor", None) | {"bits_per_byte": bits}
 
 
 @pytest.fixture
@@ -48,9 +60,7 @@ def test_a_single_block_gives_no_interval():
 
 
 def test_advice_names_models_without_a_significant_difference(three):
-    rows = [each.row for each in three]
-    pairs = put_intervals(three, DRAWN)
-    said = advice(rows, pairs)
+    said = advice(three, put_intervals(three, DRAWN))
     assert "a has the lowest number" in said[0] and "its difference to b is not significant" in said[0]
     assert said[1].startswith("If it is writing speed (900 tokens a second) and training time (1.0 s), take c, which "
                               "costs 0.4")
@@ -59,7 +69,7 @@ def test_advice_names_models_without_a_significant_difference(three):
 
 def test_advice_recommends_a_model_that_is_significantly_better(three):
     pairs = put_intervals([three[0], three[2]], DRAWN)
-    said = advice([three[0].row, three[2].row], pairs)
+    said = advice([three[0], three[2]], pairs)
     assert said[0].startswith("If quality matters most, take a:") and "significantly better" in said[0]
 
 
@@ -68,16 +78,52 @@ def test_advice_does_not_trust_a_difference_as_small_as_between_seeds(three):
     for each in (three[0], three[2]):
         each.row.update(spread=0.4, seeds=[{}, {}])
     assert pairs[0]["significant"]  # on this text, between these trained models
-    assert "its difference to c is not significant" in advice([three[0].row, three[2].row], pairs)[0]
+    assert "its difference to c is not significant" in advice([three[0], three[2]], pairs)[0]
 
 
-def test_advice_does_not_rank_undertrained_models(three):
+def test_advice_names_every_model_that_was_far_from_converged(three):
     pairs = put_intervals(three, DRAWN)
-    for each, steps in zip(three, (None, 500, 7), strict=True):
-        each.row["steps"] = steps
-    said = advice([each.row for each in three], pairs)
-    assert said[1] == "A larger budget may change the ranking: c (7) made too few steps to learn much."
+    for each, steps, falling in zip(three, (None, 500, 7), (None, 0.2, None), strict=True):
+        each.row.update(steps=steps, still_falling=falling, seeds=[{}, {}])
+    said = advice(three, pairs)
+    assert said[1] == "A larger --budget may change the ranking: b and c were far from converged."
     assert sum("budget" in sentence for sentence in said) == 1
+
+
+def test_a_ranking_from_one_seed_is_said_to_be_one(three):
+    for each in three:
+        each.row.update(steps=500, seeds=[{}])
+    pairs = put_intervals([three[0], three[2]], DRAWN)
+    said = advice([three[0], three[2]], pairs)[0]
+    assert said.endswith("significantly better than every other model on this text (of one seed; --seeds 3 shows how "
+                         "much a seed changes).")
+
+
+def test_nothing_is_recommended_where_every_model_loses_to_a_compressor(three):
+    pairs = put_intervals(three, DRAWN)
+    for each, steps in zip(three, (500, 500, 7), strict=True):
+        each.row.update(steps=steps, seeds=[{}, {}])
+    said = advice(three, pairs, more=[compressor(1.5)])
+    assert said[0] == ("None yet: the compressor xz needs 1.500 bits per byte, and a, the best of the models, 1.988. "
+                       "Try a larger --budget, or more text to train on, or ngram, which counts the text in seconds.")
+    assert "take" not in " ".join(said) and "a has the lowest number" in said[1]
+    mixed = empty_row("mixture of all", "mixture", "mixture") | {"bits_per_byte": 1.4}
+    assert "1.988. Only the mixture of all needs less, 1.400. Try" in advice(three, more=[compressor(1.5), mixed])[0]
+    for each in three:
+        each.row["steps"] = None
+    said = advice(three[:1], more=[compressor(1.5)])
+    assert len(said) == 1 and said[0].endswith("and a, the only model, 1.988. Try more text to train on, or a model "
+                                               "that is trained in steps, such as lstm or transformer.")
+
+
+def test_an_interval_of_bits_never_reaches_below_zero():
+    """One of few units costs by far the most: symmetric about the mean, the interval would begin below 0."""
+    bits, drawn = np.array([0.2, 1, 2, 90, 0.5, 3, 1.5, 0.7]), units([b"x" * 16] * 8)
+    found = [standing("a", bits), standing("b", 40 + bits / 50)]
+    assert studentized(bits[:, None], drawn.bytes)[0].low < 0
+    put_intervals(found, drawn)
+    (low, high), (other, _) = (each.row["interval"] for each in found)
+    assert low == 0 and bits.sum() / 128 < high < 99 and other > 1
 
 
 def test_a_row_that_was_better_in_the_middle_says_so():
@@ -94,11 +140,14 @@ def test_a_row_that_was_better_in_the_middle_says_so():
 
 def test_a_compressor_as_good_as_the_best_model_is_named(three):
     put_intervals(three, DRAWN)
-    xz = empty_row("xz", "compressor", None) | {"bits_per_byte": 1.5}
-    assert any("No model is significantly better than the compressor xz (1.500 bits per byte)" in each
-               for each in advice([each.row for each in three] + [xz], []))
+    assert "a is not significantly better than the compressor xz (2.000 bits per byte)." in advice(
+        three, more=[compressor(2.0)])
+    assert not any("xz" in sentence for sentence in advice(three, more=[compressor(3.0)]))
 
 
 def test_without_comparable_models_there_is_no_advice():
     row = empty_row("words", "model", "ngram") | {"comparable": False, "bits_per_byte": 1.0}
-    assert advice([row], []) == ["No model can be recommended: none has comparable bits per byte."]
+    said, = advice_on([row], Ranking("bits_per_byte", (), ()))
+    assert said.startswith("No model can be recommended: their tokens differ and lose text")
+    said, = advice_on([row | {"status": "failed"}], Ranking("bits_per_byte", (), ()))
+    assert said == "No model can be recommended: none gave a number."

@@ -75,7 +75,8 @@ def test_markdown_is_a_table_with_as_many_cells_in_each_line(compared):
 
 def test_signs_of_the_languages_are_escaped():
     row = empty_row("a|b\\c ~^<>{}$#\n*`", "model", "ngram") | {"bits_per_byte": 1.5, "spread": 0.25}
-    latex, markdown = (form({"rows": [row]}).splitlines() for form in (as_latex, as_markdown))
+    report = {"rows": [row], "ranked_by": "bits_per_byte"}
+    latex, markdown = (form(report).splitlines() for form in (as_latex, as_markdown))
     assert latex[5].startswith(r"a\textbar{}b\textbackslash{}c \textasciitilde{}\textasciicircum{}\textless{}"
                                r"\textgreater{}\{\}\$\# *` & 1.500 $\pm$0.250 & ")
     assert markdown[2].startswith(r"| a\|b\\c ~^\<>{}$# \*\` | 1.500 ±0.250 |")

@@ -71,6 +71,7 @@ def test_a_page_that_cannot_be_made_is_one_line(tmp_path, monkeypatch, caplog):
 
     monkeypatch.setattr("chainrule.pages.page.write_page", unbuilt)
     caplog.set_level("INFO", "chainrule")
-    report._page(SimpleNamespace(source=SimpleNamespace(data=("text.txt",))), SimpleNamespace(out=tmp_path), {}, {})
+    comparison = SimpleNamespace(source=SimpleNamespace(data=("text.txt",)))
+    report._page(comparison, SimpleNamespace(out=tmp_path), {"best": None}, {})
     assert [record.message for record in caplog.records] == [
         "report.html was not written: the scripts of the pages are not built."]

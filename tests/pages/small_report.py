@@ -24,7 +24,7 @@ def report():
               "significant": False}]
     return {"format": 1, "command": "chainrule compare ngram lstm --data pydoc --budget 1m --out report",
             "data": {"spec": "pydoc", "documents": 79, "train_bytes": 400_000, "held_out_bytes": 65_000,
-                     "held_out_documents": 9, "duplicates": 0},
+                     "held_out_pieces": 9, "held_out_piece": "document", "duplicates": 0},
             "budget": {"kind": "seconds", "amount": 60}, "seeds": [0], "tokenizer": {"name": "byte_pair", "size": 2048},
             "environment": {"processor": "A Processor", "cores": 2, "chainrule": "0.1.0", "packages": {}},
             "notes": ["The held-out text has 9 documents."], "advice": [f"Take ngram. {EVIL}"], "best": "ngram",

@@ -28,6 +28,6 @@ def ranked(counts: np.ndarray, by_spelling: np.ndarray, min_count: int, room: in
     `by_spelling` lists the indices in the order of their spellings.
     """
     if len(counts) and counts.max() < min_count:
-        log.info(f"no token occurs {min_count:,} times, as tokenizer.min_count asks: all become the unknown token.")
+        log.info(f"no token occurs {min_count:,} times, as tokenizer.min_count asks: none has a token of its own.")
     best = by_spelling[np.argsort(-counts[by_spelling], kind="stable")]
     return best[: int((counts >= min_count).sum())][:room]

@@ -35,12 +35,7 @@ class Characters:
         check("characters", specials=3, min_count=self.min_count, size=self.size)
 
     def train(self, corpus: Corpus, options: TextOptions) -> CharacterTokenizer:
-        counts = np.zeros(CODES, np.int64)
-        for stretch in stretches(corpus, unit_of(options, keeps_space=True), options):
-            found = np.bincount(_codes(stretch.data))
-            counts[: len(found)] += found
-        counts[END_CODE] = 0
-        return self._ranked(counts)
+        return self._ranked(code_counts(corpus, options))
 
     def join(self, parts: Sequence[CharacterTokenizer], counts: Sequence[np.ndarray]
              ) -> tuple[CharacterTokenizer, list[np.ndarray]]:
@@ -83,7 +78,7 @@ class CharacterTokenizer(TrainedTokenizer):
         return table
 
     def encode(self, text: str) -> np.ndarray:
-        return self.table[_codes(text.encode(errors="replace"))]
+        return self.table[codes_of(text.encode(errors="replace"))]
 
     def decode(self, ids: np.ndarray) -> str:
         return "".join([self.tokens[i] for i in np.asarray(ids).tolist() if i not in (START, STOP)])
@@ -93,7 +88,7 @@ class CharacterTokenizer(TrainedTokenizer):
 
     def stream(self, stretches: Iterator[Stretch], corpus: Corpus, options: TextOptions) -> Iterator[np.ndarray]:
         for stretch in stretches:
-            yield self.table[_codes(stretch.data)]
+            yield self.table[codes_of(stretch.data)]
 
     def byte_lengths(self) -> None:
         return None
@@ -105,6 +100,17 @@ class CharacterTokenizer(TrainedTokenizer):
         return layout(model, dict(zip(self.tokens[:3], range(3), strict=True)), split, {"type": "Fuse"})
 
 
-def _codes(data: bytes) -> np.ndarray:
+def code_counts(corpus: Corpus, options: TextOptions) -> np.ndarray:
+    """(code points,) how often each is in the text."""
+    counts = np.zeros(CODES, np.int64)
+    for stretch in stretches(corpus, unit_of(options, keeps_space=True), options):
+        found = np.bincount(codes_of(stretch.data))
+        counts[: len(found)] += found
+    counts[END_CODE] = 0
+    return counts
+
+
+def codes_of(data: bytes) -> np.ndarray:
+    """The code points of a stretch; a unit's end is END_CODE."""
     text = data.decode(errors="surrogateescape")
     return np.frombuffer(text.encode("utf-32-le", errors="surrogatepass"), np.uint32)

@@ -22,7 +22,7 @@ from chainrule.text.units import stretches
 OPTIONS = TextOptions()
 SAMPLE = ("The cows' milk isn't bad, they'd say: 12345 cows ate   grass\n\n  and hay (twice)…\r\n"
           "naïve café — “quoted” 日本語 ☕👩‍🌾 x\u00a0y\u2028z ⟨s⟩ <s> <unk>\n\tdef f(x):\n\t\treturn x\0\n") * 40
-KEEPING = ["bytes", "byte_pair", "characters", "unigram"]
+KEEPING = ["bytes", "byte_pair", "characters", "characters_and_bytes", "unigram"]
 # at most 32 characters: more control bytes than that are refused as binary
 TEXT = st.text(st.sampled_from("ab'st  \n\n\t\r\0é日\u00a0\u2028—1☕.⟨s⟩<") | st.characters(codec="utf-8"), max_size=32)
 
@@ -97,7 +97,7 @@ def test_a_stream_gives_the_ids_of_the_whole_text_wherever_it_is_cut(name, text,
     assert np.concatenate(list(stream)).tolist() == expected
 
 
-@pytest.mark.parametrize("name", ["bytes", "byte_pair", "unigram"])
+@pytest.mark.parametrize("name", ["bytes", "byte_pair", "characters_and_bytes", "unigram"])
 def test_marks_are_never_read_from_the_text(name):
     tokenizer = trained(name)
     text = f"{tokenizer.token(0)} {tokenizer.token(1)} <s></s>"
@@ -160,7 +160,8 @@ def test_a_vocabulary_smaller_than_the_bytes_is_refused(name):
 
 
 @pytest.mark.parametrize(("name", "most"), [("byte_pair", "4,194,304"), ("unigram", "4,194,304"),
-                                            ("words", "2,147,483,647"), ("characters", "2,147,483,647")])
+                                            ("words", "2,147,483,647"), ("characters", "2,147,483,647"),
+                                            ("characters_and_bytes", "2,147,483,647")])
 def test_a_vocabulary_too_large_to_be_learned_or_numbered_is_refused(name, most):
     with pytest.raises(OptionError, match=f"{name}.size = 10000000000, expected at most {most}"):
         build("text/tokenizers", {"name": name, "size": 10**10})
@@ -186,6 +187,22 @@ def test_characters_are_ordered_by_count_and_code_point():
     rare = build("text/tokenizers", {"name": "characters", "min_count": 2}).train(corpus_of("baa\nb☕a"), OPTIONS)
     assert rare.vocabulary_size == 5
     assert rare.encode("a☕").tolist() == [3, 0]
+
+
+def test_rare_characters_are_read_as_the_bytes_of_their_utf8():
+    tokenizer = build("text/tokenizers", "characters_and_bytes").train(corpus_of("天地玄黄天地x☕"), OPTIONS)
+    assert tokenizer.vocabulary_size == 2 + 256 + 2 and tokenizer.unknown is None
+    assert [tokenizer.token(id) for id in (2, 257, 258, 259)] == ["<0x00>", "<0xFF>", "地", "天"]  # by code point
+    assert tokenizer.encode("天x☕地").tolist() == [259, *(2 + byte for byte in "x☕".encode()), 258]
+    assert tokenizer.byte_lengths()[[0, 2, 258]].tolist() == [0, 1, 3]
+    assert tokenizer.decode(tokenizer.encode("☕天")[:2]) == "\ufffd"  # half a character does not fail
+
+
+def test_the_library_decodes_bytes_and_characters_back(tmp_path):
+    tokenizer = trained("characters_and_bytes")
+    library = tokenizers.Tokenizer.from_str(tokenizer.to_json())
+    text = "日本語 naïve ☕ \U00020000 never seen: 漢字"
+    assert library.decode(tokenizer.encode(text).tolist(), skip_special_tokens=False) == text
 
 
 def test_bytes_keep_a_document_and_its_line_ends():

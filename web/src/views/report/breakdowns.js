@@ -8,8 +8,8 @@ import { inOrder } from "./looks.js";
 
 const BARS = 8; // more documents than this are dots
 const CROWD = 80; // more documents than this stand so close that dots are not set beside each other
-const DOTS = `A dot is one held-out document, the easiest at the left. Where the colors change places, so does the best
-  model.`;
+const dots = (piece) => `A dot is one held-out ${piece}, the easiest at the left. Where the colors change places, so
+  does the best model.`;
 const BITS = "bits per byte";
 const hundredths = (value) => digits(value, 2);
 
@@ -43,22 +43,23 @@ function Frequency({ by: { labels, shares, values }, looks }) {
       below=${shares?.map((share) => percent(share))} xLabel="times seen in training" yLabel=${BITS} /><//>`;
 }
 
-function Documents({ by: { labels, bytes = [], values }, looks }) {
+function Documents({ by: { labels, bytes = [], values, piece = "document" }, looks }) {
   const models = inOrder(looks, values);
   const order = labels.map((_, n) => n).sort((a, b) => mean(models, a) - mean(models, b));
   const titles = order.map((n) => `${labels[n]} (${whole(bytes[n])} bytes)`);
   const sorted = models.map(({ it, ...look }) => ({ ...look, values: order.map((n) => it[n]) }));
-  const table = numbers("document", titles, sorted, "values");
+  const table = numbers(piece, titles, sorted, "values");
   if (order.length <= BARS) {
-    return html`<${Figure} title="By document" numbers=${table} caption="Each held-out document, the easiest first.">
+    return html`<${Figure} title=${`By ${piece}`} numbers=${table}
+      caption=${`Each held-out ${piece}, the easiest first.`}>
       <${Bars} labels=${order.map((n) => labels[n])} below=${order.map((n) => `${whole(bytes[n])} B`)} series=${sorted}
-        xLabel="document" yLabel=${BITS} /><//>`;
+        xLabel=${piece} yLabel=${BITS} /><//>`;
   }
   const aside = (m) => (order.length > CROWD ? 0 : 0.4 * ((m + 0.5) / models.length - 0.5)); // so that no dot hides one
   const series = sorted.map((each, m) => ({ ...each, points: true, y: each.values,
     x: order.map((_, n) => n + 1 + aside(m)) }));
-  return html`<${Figure} title="By document" numbers=${table} caption=${DOTS}>
-    <${LineChart} series=${series} xLabel="documents, the easiest first" yLabel=${BITS} yFormat=${hundredths}
+  return html`<${Figure} title=${`By ${piece}`} numbers=${table} caption=${dots(piece)}>
+    <${LineChart} series=${series} xLabel=${`${piece}s, the easiest first`} yLabel=${BITS} yFormat=${hundredths}
       xFormat=${(value) => (Number.isInteger(value) ? whole(value) : "")} describe=${(x) => titles[Math.round(x) - 1]}
       height=${280} /><//>`;
 }

@@ -4,15 +4,15 @@ import { html } from "../../html.js";
 import { Section } from "../../pieces.js";
 import { Dot } from "../../plots/legend.js";
 
-const CAPTION = `Row minus column, in bits per byte: below zero the row is better. In color where the difference is
-  significant; gray where it is not.`;
+const CAPTION = `Row minus column, in bits per byte, or per token where models are ranked by perplexity: below zero the
+  row is better. In color where the difference is significant; gray where it is not.`;
 const LONG = 16; // letters of a name that still stands upright over its column
 const WORDS = { even: "not significantly different from", better: "better than", worse: "worse than" };
 
 export function Differences({ report, looks }) {
   const known = bothWays(report.pairs ?? []);
   if (!known.size) return null;
-  const bits = new Map(report.rows.map((row) => [row.name, row.bits_per_byte ?? Infinity]));
+  const bits = new Map(report.rows.map((row) => [row.name, row[report.ranked_by ?? "bits_per_byte"] ?? Infinity]));
   const compared = new Set([...known.values()].map((pair) => pair.a));
   const names = [...looks.keys()].filter((name) => compared.has(name)).sort((a, b) => bits.get(a) - bits.get(b));
   const tall = names.some((name) => name.length > LONG) ? "tall" : undefined;

@@ -35,7 +35,7 @@ function facts({ data = {}, budget, seeds = [], tokenizer, environment = {}, cre
   const machine = [environment.accelerator ?? environment.processor, environment.cores && `${environment.cores} cores`];
   return [
     ["Text", [data.spec].flat().join(", "), data.train_bytes != null && `${bytes(data.train_bytes)} to train on`],
-    ["Held out", bytes(data.held_out_bytes), counted(data.held_out_documents, "document")],
+    ["Held out", bytes(data.held_out_bytes), counted(data.held_out_pieces, data.held_out_piece)],
     ["Budget", budgeted(budget), "for each training"],
     ["Tokenizer", spelled(tokenizer), seeds.length > 1 && `${seeds.length} seeds`],
     ["Machine", machine.filter(Boolean)[0], machine.filter(Boolean)[1]],

@@ -76,11 +76,13 @@ function Name({ row, look, best }) {
 function Bits({ row }) {
   if (row.comparable !== false) return digits(row.bits_per_byte);
   return html`<span class="quiet">not comparable
-    ${row.perplexity != null && html`<br />perplexity ${digits(row.perplexity, 0)}`}</span>`;
+    ${row.perplexity != null && html`<br />perplexity ${digits(row.perplexity, 1)}`}
+    ${row.perplexity_interval && html`<br />95 % interval ${row.perplexity_interval.map((end) => digits(end, 1))
+      .join(" to ")}`}</span>`;
 }
 
 function Seeds({ rows }) {
-  const several = rows.filter((row) => row.seeds?.length > 1);
+  const several = rows.filter((row) => row.seeds?.length > 1 && row.comparable !== false);
   const told = ({ seeds, spread }) => seeds.map((each) => digits(each.bits_per_byte)).join(", ")
     + (spread == null ? "" : ` (±${digits(spread)})`);
   return several.length > 0 && html`<div class="quiet small">Bits per byte of each seed:

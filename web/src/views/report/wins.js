@@ -44,13 +44,16 @@ function Reading({ text, models, looks }) {
     </div>`;
 }
 
+const capital = (word) => word[0].toUpperCase() + word.slice(1);
+
 function Controls({ text, models, at, onRead, pair: [first, second], onPair }) {
-  const titles = text.documents.map((each, n) => [n, each.title || `document ${n + 1}`]);
+  const titles = text.documents.map((each, n) => [n, each.title || `${text.piece ?? "document"} ${n + 1}`]);
   const options = models.map((name) => [name, name]);
   const another = (name) => (second && second !== name ? second : models.find((each) => each !== name));
   const choose = (name) => onPair(name === ALL ? [ALL, null] : [name, another(name)]);
   return html`<div class="controls">
-    ${titles.length > 1 && html`<${Choice} label="Document" value=${at} onChange=${onRead} options=${titles} />`}
+    ${titles.length > 1 && html`<${Choice} label=${capital(text.piece ?? "document")} value=${at} onChange=${onRead}
+      options=${titles} />`}
     ${models.length > 2 && html`<${Choice} label="Compare" value=${first} onChange=${choose}
       options=${[[ALL, "all models"], ...options]} />`}
     ${first !== ALL && html`<${Choice} label="with" value=${second} onChange=${(name) => onPair([first, name])}

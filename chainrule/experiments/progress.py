@@ -1,0 +1,85 @@
+"""What is said while trials run: how long they will take in all, and how far each has come."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from chainrule.training.plan import Budget
+
+QUIET = 10.0  # seconds between two lines about one training
+QUARTER = 0.25  # of a training, at least, between two lines about it
+log = logging.getLogger("chainrule")
+
+
+class TrialProgress(Protocol):
+    """Is told about each trial as it comes; `name` has its number, as in `[1/3] lstm`."""
+
+    def already(self, name: str) -> None: ...
+
+    def started(self, name: str) -> None: ...
+
+    def came(self, facts: Mapping[str, Any], spent: str) -> None:
+        """`facts` has `progress`, the share that is done, and maybe `bits_per_byte`; `spent` is the same in words."""
+        ...
+
+    def measuring(self) -> None: ...
+
+    def ended(self, failure: str | None) -> None: ...
+
+
+class LogLines:
+    """A few short lines for each trial: where it starts, at its quarters if they take long, and if it fails."""
+
+    def __init__(self) -> None:
+        self.name, self.said, self.share = "", 0.0, 0.0
+
+    def already(self, name: str) -> None:
+        log.info(f"{name}: already finished.")
+
+    def started(self, name: str) -> None:
+        self.name, self.said, self.share = name, time.monotonic(), 0.0
+        log.info(f"{name}: started.")
+
+    def came(self, facts: Mapping[str, Any], spent: str) -> None:
+        now = time.monotonic()
+        if now - self.said >= QUIET and facts["progress"] >= self.share + QUARTER:
+            self.said, self.share = now, facts["progress"] - facts["progress"] % QUARTER
+            log.info(f"{self.name}: {spent}")
+
+    def measuring(self) -> None:
+        pass  # it is quick, and the next line says that it is done
+
+    def ended(self, failure: str | None) -> None:
+        if failure is not None:
+            log.info(f"{self.name}: failed: {failure}")
+
+
+def forecast(trained: int, counted: Sequence[str], budget: Budget, held_out_bytes: int) -> str:
+    """How long everything will take: `trained` trainings under the budget, and models that count the text once."""
+    said = []
+    if trained:
+        each = duration(budget.amount) if budget.kind == "seconds" else str(budget)
+        whole = (duration(trained * budget.amount) if budget.kind == "seconds" else
+                 f"{trained * budget.amount:,.6g} {'FLOPs' if budget.kind == 'flops' else budget.kind}")
+        said.append(f"1 training of {each}" if trained == 1 else f"{trained} trainings of {each} each, {whole} in all")
+    if counted:
+        said.append(f"{', '.join(counted)}: counted once, whatever the budget")
+    return f"{'; '.join(said)}; then an evaluation of each on {held_out_bytes:,} bytes."
+
+
+def duration(seconds: float) -> str:
+    """`90 s`, `20 min`, `2 h 30 min`"""
+    if seconds < 120:
+        return f"{seconds:,.3g} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return " ".join(part for part in (f"{hours:,} h" if hours else "", f"{minutes} min" if minutes else "") if part)
+
+
+def spent(share: float, budget: Budget, bits_per_byte: float | None) -> str:
+    """`40 s of 60 s, 2.31 bits per byte of the text trained on`"""
+    words = (f"{share * budget.amount:,.0f} s of {budget.amount:,.0f} s" if budget.kind == "seconds" else
+             f"{share:.0%} of {budget}")
+    return words + (f", {bits_per_byte:.2f} bits per byte of the text trained on" if bits_per_byte else "")
