@@ -102,4 +102,5 @@ def test_a_threshold_and_text_options_can_be_given(folder, capsys):
 def test_texts_may_have_fewer_labels_above_the_threshold_than_others(folder, capsys):
     (folder / "unsure.txt").write_text("rising tall\nrising low left falling\n")
     code, out, _ = said(capsys, "predict", folder / "run", folder / "unsure.txt", "--top", 3, "--threshold", 0.9)
-    assert code == 0 and [line.split()[:2] for line in out.splitlines()[1:]] == [["1", "up"], ["2"]]
+    assert code == 0 and [line.split()[:2] for line in out.splitlines()[1:]] == [["1", "up"], ["2", "(out"]]
+    assert "(out of scope)  < 0.9000" in out
