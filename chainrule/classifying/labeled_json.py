@@ -49,6 +49,11 @@ def json_rows(source: FileSource, label: str, text: str, longest: int) -> Iterat
                                 f"object with the fields {text!r} and {label!r}.")
 
 
+def split_names(path: Path, longest: int) -> list[str]:
+    """The splits of a JSON file; one without a name where it is a list."""
+    return list(_splits(path, longest))
+
+
 def _splits(path: Path, longest: int) -> dict[str, list[Any]]:
     with open_stream(path) as stream:
         data = stream.read((longest << 20) + 1)
