@@ -63,7 +63,8 @@ def _show(found: dict[str, Any]) -> None:
         *((what, f"{count:,}") for what, count in found["odd"].items()),
     ])
     for name, part in (found["labeled"] or {"parts": {}})["parts"].items():
-        print(f"\nlabeled texts: {name}, {part['texts']:,} texts, {part['labels']:,} labels", end="")
+        print(f"\nlabeled texts: {name}, {part['texts']:,} text{'s' * (part['texts'] != 1)}, "
+              f"{part['labels']:,} label{'s' * (part['labels'] != 1)}", end="")
     if found["labeled"]:
         print(f"\n\nTo label texts:\n    {found['labeled']['suggestion']}")
     if found["suggestions"]:
