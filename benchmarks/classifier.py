@@ -67,17 +67,12 @@ def main() -> None:
                 summary(each, ngrams, rows)
 
 
-WHOLE = {"chainrule": """
-import sys
-from chainrule.cli.app import main
-main(["train", "text-classifier", "--data", sys.argv[1], "--out", sys.argv[2], "training.epochs=5",
-      "training.patience=null", "training.threads=" + sys.argv[3]])
-""", "fastText": """
+PEER = """
 import sys
 import fasttext
 net = fasttext.train_supervised(sys.argv[1], dim=100, lr=0.5, epoch=5, thread=int(sys.argv[3]), verbose=0)
 net.save_model(sys.argv[2])
-"""}
+"""
 
 
 def whole(given: Any) -> None:
@@ -88,8 +83,11 @@ def whole(given: Any) -> None:
             for number in range(given.seeds + 1):
                 for system in SYSTEMS:
                     out = str(Path(name) / f"{texts.stem}-{system}-{number}")
-                    cost = measured([sys.executable, "-c", WHOLE[system], str(texts), out, str(given.threads)],
-                                    env={"OMP_NUM_THREADS": "1"})
+                    commands = {"chainrule": ["-m", "chainrule", "train", "text-classifier", "--data", str(texts),
+                                              "--out", out, f"training.epochs={EPOCHS}", "training.patience=null",
+                                              f"training.threads={given.threads}"],
+                                "fastText": ["-c", PEER, str(texts), out, str(given.threads)]}
+                    cost = measured([sys.executable, *commands[system]], env={"OMP_NUM_THREADS": "1"})
                     costs[system] += [cost] * (number > 0)  # the first round compiles
             ratios = [a.cpu / b.cpu for a, b in zip(*costs.values(), strict=True)]
             table([f"{texts.stem}, whole process", "CPU s", "peak MB"],
