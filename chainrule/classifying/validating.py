@@ -95,18 +95,26 @@ class Validation:
     def _advice(self) -> dict[str, list[str]]:
         """What to try where the bound of passes ended training while it still improved.
 
-        It did if in their last fifth accuracy rose by more than its standard error, or log loss fell by 5 %.
+        It did if in their second half accuracy rose by more than twice its standard error, or in their last fifth log
+        loss fell by 2 %: as the step falls to 0, the last passes change little, also where much is left to learn.
         """
-        last, before = self.rows[-1], self.rows[max(len(self.rows) - 1 - max(self.epochs // 5, 1), 0)]
-        rose = last["accuracy"] - before["accuracy"] > _standard_error(last)
-        fell = last["log_loss"] is not None and last["log_loss"] < 0.95 * before["log_loss"]
-        if self.cooling or not (rose or fell):
+        last, half, fifth = self.rows[-1], self._ago(self.epochs // 2), self._ago(self.epochs // 5)
+        if self.cooling:
+            return {}
+        if last["accuracy"] - half["accuracy"] > 2 * _standard_error(last):
+            before, figure = half, "accuracy"
+        elif last["log_loss"] is not None and last["log_loss"] < 0.98 * fifth["log_loss"]:
+            before, figure = fifth, "log_loss"
+        else:
             return {}
         passes = last["epoch"] - before["epoch"]
-        changes = (f"accuracy went from {before['accuracy']:.4f} to {last['accuracy']:.4f}" if rose else
-                   f"log loss went from {before['log_loss']:.4f} to {last['log_loss']:.4f}")
         return {"advice": [f"still improving: in the last {'epoch' if passes == 1 else f'{passes} epochs'} of "
-                           f"{self.epochs} {changes}. Try training.epochs={4 * self.epochs}."]}
+                           f"{self.epochs} {figure.replace('_', ' ')} went from {before[figure]:.4f} to "
+                           f"{last[figure]:.4f}. Try training.epochs={4 * self.epochs}."]}
+
+    def _ago(self, passes: int) -> dict[str, Any]:
+        """The figures of so many passes before the last, at least one."""
+        return self.rows[max(len(self.rows) - 1 - max(passes, 1), 0)]
 
     def _threshold(self) -> dict[str, float]:
         """The probability below which REJECTED of the texts lie that get their right label; none for few texts.

@@ -101,6 +101,7 @@ def test_the_last_pass_is_kept_unless_another_was_clearly_better(prepared, accur
 
 @pytest.mark.parametrize(("rows", "advice"), [
     ([outcome(0.5), outcome(0.6), outcome(0.7)], "of 3 accuracy went from 0.6000 to 0.7000. Try training.epochs=12."),
+    ([outcome(0.5), outcome(0.6, None), outcome(0.65, None)], ""),
     ([outcome(0.5), outcome(0.7, 2.0), outcome(0.7, 1.8)], "of 3 log loss went from 2.0000 to 1.8000. Try"),
     ([outcome(0.5), outcome(0.68), outcome(0.7)], ""),
 ])
