@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from chainrule.classifying.beginning import Beginning
 from chainrule.classifying.features import Features
 from chainrule.classifying.model import TextClassifier
 from chainrule.classifying.targets import Gathered, Targets
@@ -13,7 +15,7 @@ from chainrule.errors import DataError, UsageError
 
 
 @dataclass(frozen=True)
-class Earlier:
+class Earlier(Beginning):
     """A trained classifier, and how often each of its labels occurred."""
 
     model: TextClassifier
@@ -22,6 +24,9 @@ class Earlier:
     def gathered(self) -> MoreLabels:
         """What collects the labels of new texts while they are read."""
         return MoreLabels(self)
+
+    def more(self) -> dict[str, Any]:
+        return {"more": self.model.features.words, "more_buckets": self.model.features.used}
 
     def put_into(self, features: Features, inputs: np.ndarray, outputs: np.ndarray) -> None:
         """Copies the rows of known features and labels; the others stay as they begin."""
