@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Lock
@@ -20,6 +21,7 @@ LOSSES = ("softmax", "hierarchical_softmax", "one_vs_all", "negative_sampling") 
 CHUNK = 20_000  # members of texts that a thread takes at a time
 LINE = 8  # numbers in a cache line: threads count in lines of their own
 ROWS = 1 << 15  # rows that a thread fills with random numbers at a time
+LOOKED = 0.1  # of a budget of seconds, before the speed says how much of the text fits into it
 
 
 def fresh(rows: int, outputs: int, options: TrainingOptions) -> tuple[np.ndarray, np.ndarray]:
@@ -34,29 +36,34 @@ def fresh(rows: int, outputs: int, options: TrainingOptions) -> tuple[np.ndarray
 
 
 def learn(bags: Bags, targets: Targets, options: TrainingOptions, loss: str, inputs: np.ndarray, outputs: np.ndarray, *,
-          negative: int = 5, after_epoch: Callable[[int], bool] | None = None) -> dict[str, Any]:
+          negative: int = 5, after_epoch: Callable[[int], bool] | None = None, seconds: float | None = None
+          ) -> dict[str, Any]:
     """Trains the tables in place; facts for the report. One thread and a seed give the same bytes again.
 
     The step falls linearly from α to 0 with the features that were read: Joulin et al. 2016, §2. Texts come in a random
     order, the same in each pass, so that a file sorted by label does no harm. `negative` labels are drawn for each text
     where the loss is negative_sampling, by the root of their counts, as in fastText. With `after_epoch(epoch)` all
-    threads wait for each other after each pass; training ends when it returns True.
+    threads wait for each other after each pass; training ends when it returns True. It ends after `seconds`, too: where
+    the passes do not fit, the step falls to 0 with the time.
     """
     shared = _SharedTraining(bags, targets, options, loss, inputs, outputs, negative)
     pieces = shared.pieces()
     shared.work(0, iter([(0, 0, 0)]))  # compiles, or loads what was compiled before
+    shared.begin(seconds)
     if after_epoch is None:
         shared.run((low, high, 1 + epoch * len(pieces) + number) for epoch in range(options.epochs)
                    for number, (low, high) in enumerate(pieces))
     else:
         for epoch in range(options.epochs):
             shared.run((low, high, 1 + epoch * len(pieces) + number) for number, (low, high) in enumerate(pieces))
-            if after_epoch(epoch + 1):
+            if after_epoch(epoch + 1) or shared.stop.is_set():
                 break
     if not (np.isfinite(outputs).all() and np.isfinite(inputs[0]).all()):  # row 0, </s>, is in every text
         raise OptionError("training.lr", options.alpha, "a smaller learning rate: training diverged",
                           f"Try training.lr={options.alpha / 10:g}.")
-    return {"features_per_second": round(shared.progress.words_per_second)}
+    whole = float(bags.sizes.sum(dtype=np.float64))
+    return {"features_per_second": round(shared.progress.words_per_second),
+            **({} if seconds is None else {"passes": round(shared.progress.done / max(whole, 1.0), 2)})}
 
 
 class _SharedTraining:
@@ -71,6 +78,12 @@ class _SharedTraining:
         total = float(bags.sizes.sum(dtype=np.float64)) * options.epochs
         self.progress, self.lock, self.stop = Progress(options, total), Lock(), Event()
         self.read = np.zeros((options.threads, LINE), np.int64)
+        self.seconds: float | None = None
+        self.began, self.whole = 0.0, self.progress.total
+
+    def begin(self, seconds: float | None) -> None:
+        """From here on the time counts: compiling is no training."""
+        self.seconds, self.began = seconds, time.perf_counter()
 
     def pieces(self) -> list[tuple[int, int]]:
         """Ranges of the order with about CHUNK members each."""
@@ -108,3 +121,15 @@ class _SharedTraining:
                                self.noise, self.negative, seed_of(self.options.seed, number))
             with self.lock:
                 self.progress.add(read)
+                self._keep_to_budget()
+
+    def _keep_to_budget(self) -> None:
+        """Shortens training to what fits into the seconds at the speed so far; it ends when they are spent."""
+        if self.seconds is None:
+            return
+        spent = time.perf_counter() - self.began
+        if spent >= self.seconds:
+            self.stop.set()
+        elif spent >= LOOKED * self.seconds:
+            self.progress.total = min(self.whole, max(1.0, self.progress.done * self.seconds / spent))
+

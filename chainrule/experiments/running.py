@@ -135,6 +135,8 @@ def _follow(process: subprocess.Popen[str], trial: Trial, setting: Setting, plac
 def _progress_text(facts: Mapping[str, Any], budget: Budget) -> str:
     """`40 s of 60 s, 2.31 bits per byte of the text trained on`"""
     share = facts["progress"]
+    if "step" not in facts:  # it makes its own number of passes
+        return f"{share:.0%} trained"
     spent = (f"{share * budget.amount:,.0f} s of {budget.amount:,.0f} s" if budget.kind == "seconds" else
              f"{share:.0%} of {budget}")
     bits = facts.get("bits_per_byte")

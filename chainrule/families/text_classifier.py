@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from chainrule.classifying.features import Features, Shape
 from chainrule.classifying.index_check import check_arrays
-from chainrule.classifying.labeled import Example, examples, layout_of
+from chainrule.classifying.labeled import Example, labeled, layout_of
 from chainrule.classifying.learning import fresh, learn
 from chainrule.classifying.model import TextClassifier
 from chainrule.classifying.quantizing import QuantizedRows
@@ -29,7 +29,6 @@ from chainrule.storage.index_arrays import Arrays
 from chainrule.storage.manifest import HINT
 from chainrule.storage.tensors import open_tensors, save_tensors
 from chainrule.text.options import Column
-from chainrule.text.split import Selection
 from chainrule.threads import cores
 from chainrule.vectors.huffman import Tree, huffman, no_tree
 from chainrule.vectors.text import listed
@@ -47,6 +46,14 @@ class Labels(BaseModel):
     prefix: str = Field(default="__label__", min_length=1)
     field: Column = "label"
     separator: str | None = None
+
+
+class Budget(BaseModel):
+    """What ends training before its passes are done."""
+
+    model_config = frozen
+
+    seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
 
 
 @part
@@ -86,6 +93,7 @@ class TextClassifierFamily(Family):
         lr: float = Field(default=0.1, gt=0)
         patience: int | None = Field(default=None, ge=1)  # passes without better validation, then the best is kept
         threads: int | None = Field(default=None, ge=1)  # all processors; 1 makes every run with a seed the same
+        budget: Budget = Budget()
 
     @classmethod
     def train(cls, job: Job) -> Trained:
@@ -111,7 +119,8 @@ class TextClassifierFamily(Family):
             validation = None if job.valid is None else Validation(
                 model, _labeled(job.valid, recipe), job.valid.name, options.patience)
             facts = learn(bags, targets, training, loss, inputs, outputs, negative=recipe.model.negative,
-                          after_epoch=None if validation is None else validation.after)
+                          after_epoch=None if validation is None else validation.after,
+                          seconds=options.budget.seconds)
         report = {"labels": len(labels), "texts": len(bags), "words": words, "vocabulary": len(features.words),
                   "ngrams": len(features.used), **facts, **({} if validation is None else validation.finish())}
         return Trained(listed(list(features.words)), model,
@@ -220,9 +229,4 @@ def _begin_with(known: Any, features: Features, inputs: np.ndarray) -> None:
 
 
 def _labeled(corpus: Any, recipe: Any) -> Iterator[Example]:
-    """The labeled texts of a corpus; where a part was set aside, whole texts are taken by their number."""
-    layout = layout_of(recipe.text, recipe.model.labels)
-    if not isinstance(corpus, Selection):
-        return examples(corpus.sources, layout)
-    every = enumerate(examples(corpus.base.sources, layout))  # type: ignore[attr-defined]
-    return (each for number, each in every if corpus.rule.takes(number))
+    return labeled(corpus, layout_of(recipe.text, recipe.model.labels))
