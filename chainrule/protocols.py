@@ -153,6 +153,15 @@ class Classifier(Protocol):
         ...
 
 
+@runtime_checkable
+class ExplainsLabels(Protocol):
+    """A classifier whose scores are sums over the features of a text, so that each one's share is known."""
+
+    def evidence(self, text: bytes, label: str, other: str) -> list[tuple[Any, float]] | None:
+        """Each feature (with `kind`, `text` and the numbers of its `words`) and what it adds to label − other."""
+        ...
+
+
 ABILITIES: dict[type, str] = {  # what a run can hold
     LanguageModel: "a language model", Filler: "a masked language model", WordVectors: "word vectors",
     Classifier: "a text classifier"}

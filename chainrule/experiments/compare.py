@@ -112,8 +112,8 @@ def planned(words: Sequence[str], data: Any, budget: Budget, terms: Terms) -> Co
 
 def _writer(comparison: Comparison) -> Any:
     """What puts the results together: a table of bits per byte, or of the task's measure."""
-    from chainrule.experiments.by_measure import report as by_measure
     from chainrule.experiments import report as by_text
+    from chainrule.experiments.by_measure import report as by_measure
 
     return by_text.written if comparison.contest is None else by_measure.written
 

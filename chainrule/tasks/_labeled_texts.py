@@ -57,7 +57,9 @@ class LabeledTexts:
             self.train, held = parted(self.train, fraction, seed)
         self.held_out = HeldOut(tuple(labeled(held, self.layout)), held.name)
         self._check(data)
-        self.notes = [sentence for sentence in [self._of_unseen(), self._of_copies()] if sentence]
+        self.several = self._learned[2] or any(len(set(each.labels)) > 1 for each in self.held_out.examples)
+        self.measure = build("evaluation/measures", "micro_f1" if self.several else "accuracy")
+        self.notes: Sequence[str] = [sentence for sentence in [self._of_unseen(), self._of_copies()] if sentence]
 
     def _check(self, data: Sequence[str]) -> None:
         learned, held = self.counted, len(self.held_out.examples)
@@ -80,15 +82,6 @@ class LabeledTexts:
     def counted(self) -> int:
         return self._learned[0]
 
-    @cached_property
-    def several(self) -> bool:
-        """Whether some text has more than one label."""
-        return self._learned[2] or any(len(set(each.labels)) > 1 for each in self.held_out.examples)
-
-    @cached_property
-    def measure(self) -> Any:
-        return build("evaluation/measures", "micro_f1" if self.several else "accuracy")
-
     def _of_unseen(self) -> str | None:
         known = self._learned[1]
         unseen = sum(label not in known for each in self.held_out.examples for label in set(each.labels))
@@ -97,8 +90,8 @@ class LabeledTexts:
 
     def _of_copies(self) -> str | None:
         copies = sum(_key(each) in self._learned[3] for each in self.held_out.examples)
-        return (f"{copies:,} of the {len(self.held_out.examples):,} held-out texts are also in the training texts, word "
-                "for word: a model that memorizes texts looks better than it is.") if copies else None
+        return (f"{copies:,} of the {len(self.held_out.examples):,} held-out texts are also in the training texts, "
+                "word for word: a model that memorizes texts looks better than it is.") if copies else None
 
     def for_validation(self) -> tuple[Any, Any]:
         return parted(self.train, 0.1, self.seed + 1)

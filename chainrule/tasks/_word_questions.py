@@ -17,8 +17,8 @@ from chainrule.recipe.registry import build, find
 from chainrule.text.corpora import open_corpus
 from chainrule.vectors.evaluating import KIND, files_to_measure
 
-NEEDED = ("word vectors are ranked by a file of analogies or of pairs of words with scores, expected --valid FILE, such "
-          "as: chainrule compare cbow skipgram --data TEXT --valid questions-words.txt --out REPORT")
+NEEDED = ("word vectors are ranked by a file of analogies or of pairs of words with scores, expected --valid FILE, "
+          "such as: chainrule compare cbow skipgram --data TEXT --valid questions-words.txt --out REPORT")
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class WordQuestions:
         self.beside: Mapping[str, Column] = {"answered": Column("answered", 3)} | {
             key: Column(f"{measure.label}, {path.name}", measure.digits) for key, path, _, measure in self._others}
         ranked = self.held_out.files[0][0].name
-        self.notes = ([f"models are ranked by {ranked}, the first file of --valid; other files stand beside."]
+        self.notes: Sequence[str] = ([f"models are ranked by {ranked}, the first file of --valid; other files stand beside."]
                       if self._others else [])
 
     def for_validation(self) -> tuple[Any, Any]:

@@ -25,8 +25,8 @@ def advice(rows: Sequence[Row], pairs: Sequence[Mapping[str, Any]], measure: Mea
     if rules and len(beaten) < len(rules):
         worse = next(row for row in rules if row not in beaten)
         return [f"None yet: no model is significantly better than the {worse['name']} "
-                f"({worse['value']:.{measure.digits}f} {measure.label}) on these units. Try more data, a larger budget, "
-                "or other options."]
+                f"({worse['value']:.{measure.digits}f} {measure.label}). Try more data, a larger budget, or other "
+                "options."]
     level = [row for row in models[1:] if frozenset((row["name"], best["name"])) not in clear]
     return [sentence for sentence in (_quality(best, models, level, measure), _cheaper(best, level)) if sentence]
 

@@ -88,8 +88,8 @@ def _notes(rows: Sequence[Mapping[str, Any]], comparison: Comparison, common: np
     assert comparison.contest is not None
     units, found = comparison.contest.units, []
     if len(common) and not common.all():
-        found.append(f"{int(common.sum()):,} of {len(common):,} {units} can be answered by every model, and the measure "
-                     "is over those: a word that a model does not know makes the rest incomparable.")
+        found.append(f"{int(common.sum()):,} of {len(common):,} {units} can be answered by every model, and the "
+                     "measure is over those: a word that a model does not know makes the rest incomparable.")
     if unmeasured := [row["name"] for row in rows if row["status"] == "ok" and row["value"] is None]:
         found.append(f"{', '.join(unmeasured)}: without a number, since too few {units} can be answered. Train on more "
                      "text, or keep rarer words: tokenizer.min_count=1.")

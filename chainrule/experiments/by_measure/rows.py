@@ -42,7 +42,8 @@ def row_of(contestant: Contestant, trials: Sequence[Trial], outcomes: Sequence[M
     return Row(empty_row(contestant.name, "model", family) | {
         "why": problem, "run": f"runs/{done[0][0].folder}", "beside": _mean([each.beside for each in answers]),
         "seeds": [{"seed": trial.seed, "value": None, "run": f"runs/{trial.folder}"} for trial, _ in done],
-        "passes": reports[0].get("passes"), "disk_bytes": sum(path.stat().st_size for name in NEEDED if (path := run / name).exists()),
+        "passes": reports[0].get("passes"),
+        "disk_bytes": sum(path.stat().st_size for name in NEEDED if (path := run / name).exists()),
         "measured": {"training_seconds": round(float(np.mean([_seconds(each) for each in reports])), 3),
                      "peak_memory": max(each["peak_memory"] for each in reports)}}, answers)
 
