@@ -32,7 +32,7 @@ def confusions(run: str | Path | LoadedRun, data: str | Path | Sequence[str | Pa
     corpus = open_corpus(data, recipe.text)
     counts, worst, texts, right = Counter[tuple[str, str]](), list[dict[str, Any]](), 0, 0
     ids = {label: n for n, label in enumerate(model.labels)}
-    for some in together(labeled(corpus, layout_of(recipe.text, recipe.model.labels))):  # type: ignore[attr-defined]
+    for some in together(labeled(corpus, layout_of(recipe.text, recipe.model.labels))):
         logs = model.log_probabilities([each.text for each in some])
         for own, each in zip(logs, some, strict=True):
             given = model.labels[int(own.argmax())]

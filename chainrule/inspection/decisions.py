@@ -47,9 +47,7 @@ def decision(model: Classifier, text: str, *, top: int = 5) -> dict[str, Any]:
                                      "adds": None} for word, lost in zip(shown, without, strict=True)]
     evidence = (model.evidence(" ".join(words).encode(errors="replace"), label, other)
                 if other is not None and isinstance(model, ExplainsLabels) else None)
-    features = _put_evidence(tokens, evidence, len(words))
-    end = None if features is None else sum(row["adds"] for row in features) - sum(
-        token["adds"] for token in tokens) if len(shown) == len(words) else None
+    features, end = (None, None) if evidence is None else _put_evidence(tokens, evidence, len(words))
     return found | {"tokens": tokens, "end": end, "cut": len(words) > len(shown), "features": features}
 
 
@@ -61,11 +59,9 @@ def _left_out(model: Classifier, words: Sequence[str], count: int, label: int) -
     return model.log_probabilities(rest)[:, label].astype(float).tolist()
 
 
-def _put_evidence(tokens: list[dict[str, Any]], evidence: Sequence[tuple[Any, float]] | None, words: int
-                  ) -> list[dict[str, Any]] | None:
-    """Adds each word's share to it, and lists the features, the weightiest first; None where there are no shares."""
-    if evidence is None:
-        return None
+def _put_evidence(tokens: list[dict[str, Any]], evidence: Sequence[tuple[Any, float]], words: int
+                  ) -> tuple[list[dict[str, Any]], float]:
+    """Adds each word's share to it; the features, the weightiest first, and the share of the end of the text."""
     share, times, added = np.zeros(words + 1), defaultdict[tuple[str, str], int](int), defaultdict[Any, float](float)
     for feature, value in evidence:
         for word in feature.words:
@@ -75,4 +71,5 @@ def _put_evidence(tokens: list[dict[str, Any]], evidence: Sequence[tuple[Any, fl
     for token, value in zip(tokens, share, strict=False):
         token["adds"] = float(value)
     order = sorted(added, key=lambda key: -abs(added[key]))
-    return [{"kind": kind, "text": text, "times": times[kind, text], "adds": added[kind, text]} for kind, text in order]
+    return [{"kind": kind, "text": text, "times": times[kind, text], "adds": added[kind, text]}
+            for kind, text in order], float(share[-1])

@@ -54,8 +54,8 @@ class WordQuestions:
         self.beside: Mapping[str, Column] = {"answered": Column("answered", 3)} | {
             key: Column(f"{measure.label}, {path.name}", measure.digits) for key, path, _, measure in self._others}
         ranked = self.held_out.files[0][0].name
-        self.notes: Sequence[str] = ([f"models are ranked by {ranked}, the first file of --valid; other files stand beside."]
-                      if self._others else [])
+        self.notes: Sequence[str] = [f"models are ranked by {ranked}, the first file of --valid; the measures of other "
+                                     "files stand beside."] if self._others else []
 
     def for_validation(self) -> tuple[Any, Any]:
         return self.train, None
