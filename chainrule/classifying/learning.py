@@ -36,20 +36,19 @@ def fresh(rows: int, outputs: int, options: TrainingOptions) -> tuple[np.ndarray
 
 
 def learn(bags: Bags, targets: Targets, options: TrainingOptions, loss: str, inputs: np.ndarray, outputs: np.ndarray, *,
-          negative: int = 5, after_epoch: Callable[[int], bool] | None = None, seconds: float | None = None
-          ) -> dict[str, Any]:
+          negative: int = 5, after_epoch: Callable[[int], bool] | None = None) -> dict[str, Any]:
     """Trains the tables in place; facts for the report. One thread and a seed give the same bytes again.
 
     The step falls linearly from α to 0 with the features that were read: Joulin et al. 2016, §2. Texts come in a random
     order, the same in each pass, so that a file sorted by label does no harm. `negative` labels are drawn for each text
     where the loss is negative_sampling, by the root of their counts, as in fastText. With `after_epoch(epoch)` all
-    threads wait for each other after each pass; training ends when it returns True. It ends after `seconds`, too: where
-    the passes do not fit, the step falls to 0 with the time.
+    threads wait for each other after each pass; training ends when it returns True. It ends after `options.seconds`,
+    too: where the passes do not fit, the step falls to 0 with the time.
     """
     shared = _SharedTraining(bags, targets, options, loss, inputs, outputs, negative)
     pieces = shared.pieces()
     shared.work(0, iter([(0, 0, 0)]))  # compiles, or loads what was compiled before
-    shared.begin(seconds)
+    shared.begin()
     if after_epoch is None:
         shared.run((low, high, 1 + epoch * len(pieces) + number) for epoch in range(options.epochs)
                    for number, (low, high) in enumerate(pieces))
@@ -63,7 +62,7 @@ def learn(bags: Bags, targets: Targets, options: TrainingOptions, loss: str, inp
                           f"Try training.lr={options.alpha / 10:g}.")
     whole = float(bags.sizes.sum(dtype=np.float64))
     return {"features_per_second": round(shared.progress.words_per_second),
-            **({} if seconds is None else {"passes": round(shared.progress.done / max(whole, 1.0), 2)})}
+            **({} if options.seconds is None else {"passes": round(shared.progress.done / max(whole, 1.0), 2)})}
 
 
 class _SharedTraining:
@@ -81,9 +80,9 @@ class _SharedTraining:
         self.seconds: float | None = None
         self.began, self.whole = 0.0, self.progress.total
 
-    def begin(self, seconds: float | None) -> None:
+    def begin(self) -> None:
         """From here on the time counts: compiling is no training."""
-        self.seconds, self.began = seconds, time.perf_counter()
+        self.seconds, self.began = self.options.seconds, time.perf_counter()
 
     def pieces(self) -> list[tuple[int, int]]:
         """Ranges of the order with about CHUNK members each."""

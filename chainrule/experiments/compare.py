@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from chainrule.contests import Contest, Contested
 from chainrule.errors import OptionError, UsageError
 from chainrule.experiments.budget import parse_budget, parse_size
 from chainrule.experiments.contestants import Contestant, contestants, one_task
@@ -24,7 +25,6 @@ from chainrule.experiments.terms import (
     shared_changes,
     sized,
 )
-from chainrule.protocols import Contest, Contested
 from chainrule.recipe.plugins import folders
 from chainrule.recipe.recipe import make_recipe
 from chainrule.text.corpora.corpus import Corpus

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from chainrule.contests import Contested
 from chainrule.errors import ChainruleError, UsageError
-from chainrule.protocols import Contested, LanguageModel
+from chainrule.protocols import LanguageModel
 from chainrule.recipe.overrides import with_changes
 from chainrule.recipe.recipe import Recipe, load_recipe, recipe_path
 from chainrule.recipe.registry import build, find

@@ -100,7 +100,8 @@ class TextClassifierFamily(Family):
         recipe: Any = job.recipe
         shape, options, loss = _checked(job), recipe.training, recipe.model.loss
         training = TrainingOptions(dimension=recipe.model.dimension, epochs=options.epochs, alpha=options.lr,
-                                   threads=options.threads or cores(), seed=recipe.seed, show=job.show)
+                                   threads=options.threads or cores(), seed=recipe.seed, show=job.show,
+                                   seconds=options.budget.seconds)
         with job.timed("reading"):
             known = None if recipe.model.vectors is None else _vectors(recipe.model.vectors, training.dimension)
             gathered = Gathered()
@@ -119,8 +120,7 @@ class TextClassifierFamily(Family):
             validation = None if job.valid is None else Validation(
                 model, _labeled(job.valid, recipe), job.valid.name, options.patience)
             facts = learn(bags, targets, training, loss, inputs, outputs, negative=recipe.model.negative,
-                          after_epoch=None if validation is None else validation.after,
-                          seconds=options.budget.seconds)
+                          after_epoch=None if validation is None else validation.after)
         report = {"labels": len(labels), "texts": len(bags), "words": words, "vocabulary": len(features.words),
                   "ngrams": len(features.used), **facts, **({} if validation is None else validation.finish())}
         return Trained(listed(list(features.words)), model,

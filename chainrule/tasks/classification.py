@@ -9,8 +9,8 @@ from chainrule.protocols import Classifier, Task
 from chainrule.recipe.registry import part
 
 if TYPE_CHECKING:
+    from chainrule.contests import Contest
     from chainrule.evaluation.options import Measuring
-    from chainrule.protocols import Contest
 
 
 @part

@@ -10,8 +10,8 @@ from chainrule.protocols import Task, WordVectors
 from chainrule.recipe.registry import part
 
 if TYPE_CHECKING:
+    from chainrule.contests import Contest
     from chainrule.evaluation.options import Measuring
-    from chainrule.protocols import Contest
 
 
 @part

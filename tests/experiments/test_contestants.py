@@ -57,7 +57,7 @@ def test_a_change_that_fits_one_variant_of_a_grid_is_kept():
 
 
 def test_a_model_that_predicts_no_text_is_a_row_that_says_so():
-    found = contestants(["skipgram"])[0].resolved([])
+    found = contestants(["bert-small"])[0].resolved([])
     assert found.recipe is None and "is not a language model: it predicts no text" in found.problem
 
 

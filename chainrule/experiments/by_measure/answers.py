@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from chainrule.contests import Contest, Contested
 from chainrule.evaluation.ranking import Answers
 from chainrule.experiments.holdout import Source
 from chainrule.experiments.measuring import write
-from chainrule.protocols import Contest, Contested
 from chainrule.recipe.registry import build
 from chainrule.storage.tensors import open_tensors, save_tensors
 

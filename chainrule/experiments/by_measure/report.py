@@ -23,8 +23,8 @@ from chainrule.storage.environment import environment
 from chainrule.storage.json_text import json_value
 
 if TYPE_CHECKING:
+    from chainrule.contests import Contest
     from chainrule.experiments.compare import Comparison
-    from chainrule.protocols import Contest
 
 log = logging.getLogger("chainrule")
 
@@ -112,8 +112,7 @@ def _of_budget(trained: Sequence[Mapping[str, Any]], comparison: Comparison) -> 
     training = {each.name: getattr(each.recipe, "training", None) for each in comparison.entries}
     names = [row["name"] for row in trained]
     if free := [name for name in names if getattr(getattr(training[name], "budget", None), budget.kind, None) is None]:
-        found.append(f"{', '.join(free)}: training makes the passes that the recipe asks for, whatever the budget; "
-                     "training.epochs changes them.")
+        found.append(f"{', '.join(free)}: training does what the recipe asks for, whatever the budget.")
     for row in trained:
         passes, asked = row["passes"], getattr(training[row["name"]], "epochs", None)
         if passes is not None and asked is not None and passes < asked - 0.005:

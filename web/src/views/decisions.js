@@ -9,7 +9,7 @@ import { Table } from "../plots/table.js";
 import { ColoredText } from "../plots/text.js";
 import "./decisions/decisions.css";
 
-const [FOR, AGAINST] = ["var(--series-0)", "var(--series-5)"];
+const [FOR, AGAINST] = ["var(--series-0)", "var(--series-1)"];
 const FEATURES = 40;
 
 export default function Decisions({ data, title }) {

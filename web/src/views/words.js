@@ -18,7 +18,7 @@ export default function Words({ data, title }) {
     <${Section} id="neighbors" title="Neighbors" caption="The nearest words, by the cosine of their vectors.">
       <div class="words-lists">${data.words.map((each) => html`<div>
         <h3><${Dot} ...${looks.get(each.word)} /> ${each.word}</h3>
-        <p class="quiet">${each.rank == null ? "never seen: made of its subwords" : `the ${whole(each.rank)}. most frequent${each.count == null ? "" : `, ${whole(each.count)} times`}`}</p>
+        <p class="quiet">${each.rank == null ? "never seen: made of its subwords" : `${each.count == null ? "" : `${whole(each.count)} times in the text, `}rank ${whole(each.rank)}`}</p>
         <ol>${each.near.map((near) => html`<li><span>${near.word}</span> <span class="number">${digits(near.cosine, 3)}</span></li>`)}</ol></div>`)}</div><//>
     ${names.length > 1 && html`<${Section} id="similarity" title="How alike they are" caption="The cosine of each two words: 1 is the same direction, 0 none in common.">
       <${HeatMap} values=${data.similarity} rowLabels=${names} columnLabels=${names} range=${[-1, 1]} diverging cell=${44}
