@@ -40,9 +40,11 @@ def show_decisions(run: str, texts: Sequence[str], overrides: Sequence[str], *, 
 
 
 def _show(found: dict[str, Any]) -> None:
-    for each in found["texts"]:
+    for number, each in enumerate(found["texts"]):
+        print(end="\n" if number else "")
         _show_text(each)
     if "labeled" in found:
+        print(end="\n" if found["texts"] else "")
         _show_confusions(found["labeled"])
 
 
@@ -59,7 +61,6 @@ def _show_text(each: dict[str, Any]) -> None:
                                             for row in each["features"][:FEATURES]])
     if not each["features"] and each["runner_up"] is not None:
         print("\nWhat each feature adds is not known: this model's probabilities are not sums over features.")
-    print()
 
 
 def _end(each: dict[str, Any]) -> list[dict[str, Any]]:
