@@ -39,8 +39,8 @@ _HOMES = {"load": "runs", "LoadedRun": "runs", "watch": "watching", "Sampling": 
 _HOMES |= {verb: f"verbs.{verb}" for verb in ("count", "evaluate", "export", "fill", "generate", "merge",
                                               "predict", "quantize", "score", "train")}
 __all__ = ["LoadedRun", "Sampling", "Terms", "add_plugins", "compare", "confusions", "count", "evaluate", "explain",
-           "export", "fill", "generate", "import_model", "inspect", "load", "merge", "part", "predict", "quantize", "score", "train",
-           "watch"]
+           "export", "fill", "generate", "import_model", "inspect", "load", "merge", "part", "predict", "quantize",
+           "score", "train", "watch"]
 
 
 def __dir__() -> list[str]:

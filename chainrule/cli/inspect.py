@@ -102,6 +102,12 @@ def inspect(
     _refuse({"--distance": distance, "--rows": rows, "--clip": clip}, "does nothing without --gradients")
     if out is not None and out.suffix != ".html":
         raise UsageError(f"--out = {str(out)!r}, expected a name that ends in .html.")
+    _look_at(what, text, text_is, tokens=tokens, top=top, out=out, json=json)
+
+
+def _look_at(what: list[str], text: str | None, text_is: str | None, *, tokens: int | None, top: int | None,
+             out: Path | None, json: bool) -> None:
+    """What there is to see in a run, by what it can do: label texts, place words, or predict text."""
     if _holds(what[0], "Classifier"):
         from chainrule.cli.terminal.decisions_shown import show_decisions
 
@@ -113,7 +119,10 @@ def inspect(
     if _holds(what[0], "WordVectors"):
         from chainrule.cli.terminal.words_shown import show_words
 
-        _refuse({"--text": text, "--text-is": text_is, "--tokens": tokens}, "does nothing with word vectors")
+        for option in (name for name, value in (("--text", text), ("--text-is", text_is)) if value is not None):
+            raise UsageError(f"{what[0]} holds word vectors; {option} needs a language model or a text classifier. Name "
+                             "words instead, or draw --map.")
+        _refuse({"--tokens": tokens}, "does nothing with word vectors")
         show_words(what[0], what[1:], top=top or 10, out=out, json=json)
         return
     given, overrides = _parted(what[1:])

@@ -48,7 +48,7 @@ class Labels(BaseModel):
     separator: str | None = None
 
 
-class Budget(BaseModel):
+class TimeLimit(BaseModel):
     """What ends training before its passes are done."""
 
     model_config = frozen
@@ -93,7 +93,7 @@ class TextClassifierFamily(Family):
         lr: float = Field(default=0.1, gt=0)
         patience: int | None = Field(default=None, ge=1)  # passes without better validation, then the best is kept
         threads: int | None = Field(default=None, ge=1)  # all processors; 1 makes every run with a seed the same
-        budget: Budget = Budget()
+        budget: TimeLimit = TimeLimit()
 
     @classmethod
     def train(cls, job: Job) -> Trained:

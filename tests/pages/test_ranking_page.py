@@ -33,7 +33,8 @@ def test_the_ranking_has_every_row_every_pair_and_the_recipes(folder, look):
 def test_a_decision_is_colored_and_a_word_tells_its_numbers(folder, look, kinds_folder):
     run = next(path for path in sorted((folder / "report" / "runs").iterdir()) if "ngrams" in path.name)
     loaded = chainrule.load(run)
-    found = explain(loaded, ["<b>the</b> cat eats & sleeps"]) | {"labeled": confusions(loaded, kinds_folder / "test.csv")}
+    found = explain(loaded, ["<b>the</b> cat eats & sleeps"])
+    found["labeled"] = confusions(loaded, kinds_folder / "test.csv")
     write_page(folder / "decisions.html", view="decisions", title="Why", data=found)
     page = look(folder / "decisions.html")
     assert page.locator(".colored span").all_inner_texts() == ["<b>the</b>", " cat", " eats", " &", " sleeps"]
