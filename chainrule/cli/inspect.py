@@ -108,7 +108,10 @@ def inspect(
 def _look_at(what: list[str], text: str | None, text_is: str | None, *, tokens: int | None, top: int | None,
              out: Path | None, json: bool) -> None:
     """What there is to see in a run, by what it can do: label texts, place words, or predict text."""
-    if _holds(what[0], "Classifier"):
+    from chainrule.protocols import Classifier, WordVectors
+
+    ability = _ability(what[0])
+    if ability is Classifier:
         from chainrule.cli.terminal.decisions_shown import show_decisions
 
         _refuse({"--tokens": tokens}, "does nothing with a text classifier")
@@ -116,12 +119,12 @@ def _look_at(what: list[str], text: str | None, text_is: str | None, *, tokens: 
         show_decisions(what[0], [*texts, *([text_is] if text_is is not None else [])], overrides, data=text,
                        top=top or 5, out=out, json=json)
         return
-    if _holds(what[0], "WordVectors"):
+    if ability is WordVectors:
         from chainrule.cli.terminal.words_shown import show_words
 
         for option in (name for name, value in (("--text", text), ("--text-is", text_is)) if value is not None):
-            raise UsageError(f"{what[0]} holds word vectors; {option} needs a language model or a text classifier. Name "
-                             "words instead, or draw --map.")
+            raise UsageError(f"{what[0]} holds word vectors; {option} needs a language model or a text classifier. "
+                             "Name words instead, or draw --map.")
         _refuse({"--tokens": tokens}, "does nothing with word vectors")
         show_words(what[0], what[1:], top=top or 10, out=out, json=json)
         return
@@ -135,12 +138,12 @@ def _look_at(what: list[str], text: str | None, text_is: str | None, *, tokens: 
     show_text(what, text, text_is, tokens=tokens or 256, top=top or 5, out=out, json=json)
 
 
-def _holds(run: str, ability: str) -> bool:
-    """Whether a run's task is for models with this ability; what is no run is told so later."""
-    from chainrule import protocols
-    from chainrule.runs import RECIPE, task_of
+def _ability(run: str) -> type | None:
+    """What models of the run's task can do; None for what is no run, which is told later."""
+    from chainrule.runs import task_of
+    from chainrule.storage import open_run
 
-    return (Path(run) / RECIPE).is_file() and task_of(run).ability is getattr(protocols, ability)
+    return task_of(open_run(run).path).ability if Path(run).is_dir() else None
 
 
 def _parted(words: list[str]) -> tuple[list[str], list[str]]:
