@@ -17,8 +17,9 @@ from chainrule.classifying.spelling import END
 from chainrule.errors import UsageError
 from chainrule.storage.files import created
 from chainrule.vectors.files.fasttext_layout import MAGIC, SETTINGS, SUPERVISED, VERSION
-from chainrule.vectors.files.fasttext_write import write_buckets, write_rows
+from chainrule.vectors.files.fasttext_write import announce_buckets, write_buckets, write_rows
 
+SMALLER = "export what chainrule quantize RUN --out SMALL makes (.ftz), or "
 MOST = 2**31 - 1  # codes that fastText can count
 Write = Callable[[bytes], object]
 
@@ -29,6 +30,10 @@ def write_classifier(path: Path, model: TextClassifier, counts: np.ndarray, pref
     inputs, kept = model.inputs, None
     if isinstance(inputs, QuantizedRows):
         inputs, kept = _arranged(path, model.features, inputs)
+    else:
+        shape, width = model.features.shape, model.outputs.shape[1]
+        announce_buckets(path, len(inputs) - len(model.features.used) + len(model.labels), width,
+                         (shape.hashed, len(model.features.used)), "model.bucket", SMALLER)
     with created(path) as write:
         _write_settings(write, model, epochs)
         _write_dictionary(write, model, counts, prefix, kept)

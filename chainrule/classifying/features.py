@@ -52,6 +52,13 @@ class Bags:
     def __len__(self) -> int:
         return len(self.sizes)
 
+    def only(self, texts: np.ndarray) -> Bags:
+        """The bags of these texts."""
+        lengths = self.starts[texts + 1] - self.starts[texts]
+        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        places = np.arange(starts[-1]) + np.repeat(self.starts[texts] - starts[:-1], lengths)
+        return Bags(starts, self.members[places], self.weights[places], self.sizes[texts])
+
 
 class Features:
     """Row 0 is </s>, then come the words, then the buckets in `used`; `cut` says that features were taken away."""

@@ -1,4 +1,4 @@
-"""Labeled texts: `__label__x text` a line, or a label and a text in the columns of a table."""
+"""Labeled texts: `__label__x text` a line, a label and a text in the columns of a table, or pairs in JSON."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from chainrule.classifying.labeled_json import json_rows
 from chainrule.errors import DataError, did_you_mean
 from chainrule.text.corpora.blocks import lines
 from chainrule.text.corpora.formats import FileSource
+from chainrule.text.corpora.packing import is_json
 from chainrule.text.corpora.records import json_records
 from chainrule.text.options import LONGEST_LINE, TextOptions
 from chainrule.text.split import Selection
@@ -48,7 +50,7 @@ def examples(sources: Iterable[Any], layout: Layout, *, need_labels: bool = True
         if not isinstance(source, FileSource):
             raise DataError(f"{source.name}: a built-in corpus has no labels, expected a file such as "
                             f"'{layout.prefix}good a fine film'.")
-        for found in _read(source.path, source.format, layout, need_labels):
+        for found in _read(source, layout, need_labels):
             if need_labels and not found.labels:
                 raise DataError(f"{found.source}: line {found.line}: no label, expected {_expected(source, layout)}.")
             if need_labels and not found.text.strip():
@@ -64,13 +66,18 @@ def labeled(corpus: Any, layout: Layout) -> Iterator[Example]:
     return (each for number, each in enumerate(labeled(corpus.base, layout)) if rule.takes(number))
 
 
-def _read(path: Path, form: str, layout: Layout, need_labels: bool) -> Iterator[Example]:
+def _read(source: FileSource, layout: Layout, need_labels: bool) -> Iterator[Example]:
+    path, form = source.path, source.format
     if form in (".conllu", ".parquet"):
         raise DataError(f"{path}: labels are not read from {form} files, expected lines of text, .csv, .tsv or .jsonl.")
-    if form == ".txt":
+    if form == ".txt" and not is_json(path):
         yield from _lines(path, layout)
         return
-    rows = _table(path, TABLES[form], layout, need_labels) if form in TABLES else _records(path, layout, need_labels)
+    rows: Iterator[Row] = _records(path, layout, need_labels)
+    if form in TABLES:
+        rows = _table(path, TABLES[form], layout, need_labels)
+    elif is_json(path):
+        rows = json_rows(source, layout.label, layout.text, layout.longest_line)
     for line, label, text in rows:
         if not isinstance(text, str):
             raise DataError(f"{path}: line {line}: the field {layout.text!r} is {str(text)[:40]}, expected text.")
@@ -155,6 +162,8 @@ def _records(path: Path, layout: Layout, need_labels: bool) -> Iterator[Row]:
 
 
 def _expected(source: FileSource, layout: Layout) -> str:
+    if is_json(source.path):
+        return f"[text, label], or an object with the fields {layout.text!r} and {layout.label!r}"
     if source.format == ".txt":
         return f"a word that begins with {layout.prefix!r} (model.labels.prefix)"
     return f"one in the field {layout.label!r} (model.labels.field)"

@@ -36,14 +36,15 @@ def fresh(rows: int, outputs: int, options: TrainingOptions) -> tuple[np.ndarray
 
 
 def learn(bags: Bags, targets: Targets, options: TrainingOptions, loss: str, inputs: np.ndarray, outputs: np.ndarray, *,
-          negative: int = 5, after_epoch: Callable[[int], bool] | None = None) -> dict[str, Any]:
+          negative: int = 5, after_epoch: Callable[[int], int | None] | None = None) -> dict[str, Any]:
     """Trains the tables in place; facts for the report. One thread and a seed give the same bytes again.
 
     The step falls linearly from α to 0 with the features that were read: Joulin et al. 2016, §2. Texts come in a random
     order, the same in each pass, so that a file sorted by label does no harm. `negative` labels are drawn for each text
     where the loss is negative_sampling, by the root of their counts, as in fastText. With `after_epoch(epoch)` all
-    threads wait for each other after each pass; training ends when it returns True. It ends after `options.seconds`,
-    too: where the passes do not fit, the step falls to 0 with the time.
+    threads wait for each other after each pass; where it gives a number, the step falls to 0 over so many further
+    passes, which are the last. Training ends after `options.seconds`, too: where the passes do not fit, the step
+    falls to 0 with the time.
     """
     shared = _SharedTraining(bags, targets, options, loss, inputs, outputs, negative)
     pieces = shared.pieces()
@@ -52,17 +53,18 @@ def learn(bags: Bags, targets: Targets, options: TrainingOptions, loss: str, inp
     if after_epoch is None:
         shared.run((low, high, 1 + epoch * len(pieces) + number) for epoch in range(options.epochs)
                    for number, (low, high) in enumerate(pieces))
-    else:
-        for epoch in range(options.epochs):
-            shared.run((low, high, 1 + epoch * len(pieces) + number) for number, (low, high) in enumerate(pieces))
-            if after_epoch(epoch + 1) or shared.stop.is_set():
-                break
+    epoch, last = 0, 0 if after_epoch is None else options.epochs
+    while after_epoch is not None and epoch < last and not shared.stop.is_set():
+        shared.run((low, high, 1 + epoch * len(pieces) + number) for number, (low, high) in enumerate(pieces))
+        epoch += 1
+        if (left := after_epoch(epoch)) is not None:
+            last = epoch + left
+            shared.cool_down(left)
     if not (np.isfinite(outputs).all() and np.isfinite(inputs[0]).all()):  # row 0, </s>, is in every text
         raise OptionError("training.lr", options.alpha, "a smaller learning rate: training diverged",
                           f"Try training.lr={options.alpha / 10:g}.")
-    whole = float(bags.sizes.sum(dtype=np.float64))
     return {"features_per_second": round(shared.progress.words_per_second),
-            **({} if options.seconds is None else {"passes": round(shared.progress.done / max(whole, 1.0), 2)})}
+            **({} if not shared.stop.is_set() else {"passes": round(shared.progress.done / max(shared.one_pass, 1), 2)})}
 
 
 class _SharedTraining:
@@ -73,9 +75,10 @@ class _SharedTraining:
         self.bags, self.targets, self.options, self.inputs, self.outputs = bags, targets, options, inputs, outputs
         self.tree, self.loss, self.negative = targets.tree(loss), LOSSES.index(loss), negative
         self.noise = np.cumsum(np.sqrt(targets.counts))
-        self.order = np.random.default_rng(options.seed).permutation(len(bags)).astype(np.int32)
-        total = float(bags.sizes.sum(dtype=np.float64)) * options.epochs
-        self.progress, self.lock, self.stop = Progress(options, total), Lock(), Event()
+        taught = np.arange(len(bags), dtype=np.int32) if targets.taught is None else targets.taught
+        self.order = np.random.default_rng(options.seed).permutation(taught)
+        self.one_pass, self.alpha = float(bags.sizes[taught].sum(dtype=np.float64)), options.alpha
+        self.progress, self.lock, self.stop = Progress(options, self.one_pass * options.epochs), Lock(), Event()
         self.read = np.zeros((options.threads, LINE), np.int64)
         self.seconds: float | None = None
         self.began, self.whole = 0.0, self.progress.total
@@ -90,6 +93,14 @@ class _SharedTraining:
         cuts = np.unique(np.searchsorted(ends, np.arange(CHUNK, int(ends[-1]) if len(ends) else 0, CHUNK)))
         edges = [0, *cuts[cuts > 0].tolist(), len(self.order)]
         return list(zip(edges[:-1], edges[1:], strict=True))
+
+    def cool_down(self, passes: int) -> None:
+        """From now on the step falls linearly to 0 over so many passes: α and total are those of the new line."""
+        if passes:
+            done = float(self.read[:, 0].sum())
+            step = self.alpha * max(1 - done / self.progress.total, 0.0)
+            self.progress.total = done + passes * self.one_pass
+            self.alpha, self.whole = step * self.progress.total / (passes * self.one_pass), self.progress.total
 
     def run(self, pieces: Iterator[tuple[int, int, int]]) -> None:
         """All pieces, on all threads; after Ctrl-C each thread stops at the end of its piece."""
@@ -115,7 +126,7 @@ class _SharedTraining:
                 return
             low, high, number = piece
             read = learn_texts(self.inputs, self.outputs, bags.starts, bags.members, bags.weights, bags.sizes,
-                               targets.starts, targets.labels, self.order, low, high, np.float32(self.options.alpha),
+                               targets.starts, targets.labels, self.order, low, high, np.float32(self.alpha),
                                self.progress.total, self.read, own, self.loss, tree.starts, tree.nodes, tree.codes,
                                self.noise, self.negative, seed_of(self.options.seed, number))
             with self.lock:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from chainrule.classifying.labeled import Example
 from chainrule.classifying.model import TextClassifier, label_ids
 from chainrule.classifying.spelling import BLOCK
-from chainrule.errors import DataError
+from chainrule.errors import DataError, OptionError, UsageError
 from chainrule.threads import cores
 
 TEXTS = 10_000  # looked at together, at most; and BLOCK bytes for each processor
@@ -20,12 +20,14 @@ class Tally:
     """Counts of guesses and hits, from which all figures are made.
 
     With one label a text, precision, recall and accuracy are one number. Labels that training never saw cannot be
-    right; they are counted.
+    right; they are counted. With a threshold, a text whose likeliest label has a smaller probability is rejected: it
+    gets no label, which is right for a text that has only such unknown labels: it is out of scope.
     """
 
-    def __init__(self, labels: Sequence[str]):
-        self.labels, self.ids = labels, label_ids(labels)
+    def __init__(self, labels: Sequence[str], threshold: float | None = None):
+        self.labels, self.ids, self.threshold = labels, label_ids(labels), threshold
         self.texts, self.unknown, self.lost = 0, 0, 0.0
+        self.rejected, self.outside, self.outside_rejected = 0, 0, 0
         self.counted, self.guessed, self.correct = (np.zeros(len(labels), np.int64) for _ in range(3))
 
     def wanted(self, examples: Sequence[Example]) -> np.ndarray:
@@ -37,18 +39,31 @@ class Tally:
         """Adds texts: the model's ln p, and the true labels."""
         texts, labels = pairs[pairs[:, 1] >= 0].T
         first = logs.argmax(1)
+        kept = np.ones(len(logs), bool)
+        if self.threshold is not None:
+            kept = np.exp(logs[np.arange(len(logs)), first]) >= self.threshold
+            outside = ~np.isin(np.arange(len(logs)), texts)
+            self.rejected += int((~kept).sum())
+            self.outside, self.outside_rejected = (self.outside + int(outside.sum()),
+                                                   self.outside_rejected + int((outside & ~kept).sum()))
         self.texts, self.unknown = self.texts + len(logs), self.unknown + len(pairs) - len(texts)
         self.lost -= float(logs[texts, labels].sum(dtype=float))
-        hits = labels[first[texts] == labels]
-        for sums, found in ((self.counted, labels), (self.guessed, first), (self.correct, hits)):
+        hits = labels[(first[texts] == labels) & kept[texts]]
+        for sums, found in ((self.counted, labels), (self.guessed, first[kept]), (self.correct, hits)):
             sums += np.bincount(found, minlength=len(sums))
 
     def figures(self) -> dict[str, Any]:
         """Metrics of the likeliest labels; the log loss is the mean −ln p of labels that the model knows."""
         right, labels = int(self.correct.sum()), int(self.counted.sum())
-        return {"examples": self.texts, "labels": labels + self.unknown, "unknown_labels": self.unknown,
-                "accuracy": right / self.texts, "precision": right / self.texts,
-                "recall": right / (labels + self.unknown), "log_loss": self.lost / labels if labels else None}
+        guessed = self.texts - self.rejected
+        found = {"examples": self.texts, "labels": labels + self.unknown, "unknown_labels": self.unknown,
+                 "accuracy": (right + self.outside_rejected) / self.texts,
+                 "precision": right / guessed if guessed else None,
+                 "recall": right / (labels + self.unknown), "log_loss": self.lost / labels if labels else None}
+        if self.threshold is None:
+            return found
+        return {**found, "threshold": self.threshold, "rejected": self.rejected, "out_of_scope": self.outside,
+                "out_of_scope_rejected": self.outside_rejected}
 
     def by_label(self) -> dict[str, dict[str, Any]]:
         """Precision, recall and F1 of each label; None where the denominator is 0."""
@@ -61,17 +76,46 @@ class Tally:
         return rows
 
 
-def measure(model: TextClassifier, examples: Iterable[Example], name: str) -> dict[str, Any]:
+def measure(model: TextClassifier, examples: Iterable[Example], name: str, threshold: float | None = None
+            ) -> dict[str, Any]:
     """Precision and recall of the likeliest label, in all and by label.
 
-    Texts are read a few at a time.
+    Texts are read a few at a time. Those whose likeliest label has a probability below `threshold` are rejected.
     """
-    tally = Tally(model.labels)
+    tally = Tally(model.labels, threshold)
     for some in together(examples):
         tally.add(model.log_probabilities([each.text for each in some]), tally.wanted(some))
     if not tally.texts:
         raise DataError(f"{name}: no text with a label.")
     return {**tally.figures(), "per_label": tally.by_label()}
+
+
+def spelled(figures: Mapping[str, Any]) -> str:
+    """`accuracy 0.9123`; precision and recall too where texts have several labels, as they differ only there."""
+    names = ["accuracy"] if one_number(figures) else ["accuracy", "precision", "recall"]
+    return ", ".join(f"{name} {figures[name]:.4f}" for name in names)
+
+
+def one_number(figures: Mapping[str, Any]) -> bool:
+    """Whether accuracy, precision and recall are the same by definition: each text has one label and gets one."""
+    return bool(figures["labels"] == figures["examples"] and figures.get("threshold") is None)
+
+
+def threshold_of(run: Any, threshold: float | str | None) -> float | None:
+    """A probability, or with "auto" the one that was calibrated when the run was trained."""
+    if threshold != "auto":
+        try:
+            number = None if threshold is None else float(threshold)
+        except ValueError:
+            number = -1.0
+        if number is not None and not 0 <= number <= 1:
+            raise OptionError("threshold", threshold, "a probability from 0 to 1, or auto")
+        return number
+    found = run.report.get("threshold")
+    if type(found) is not float or not 0 <= found <= 1:
+        raise UsageError(f"{run.path}: no threshold was calibrated, since it was trained without validation texts. "
+                         "Give a probability, such as --threshold 0.5, or train again with --valid FILE.")
+    return found
 
 
 def together(examples: Iterable[Example]) -> Iterator[list[Example]]:

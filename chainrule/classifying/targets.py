@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,14 +13,34 @@ from chainrule.classifying.tree import label_tree
 from chainrule.errors import DataError
 from chainrule.vectors.huffman import Tree, no_tree
 
+FEWEST = 10  # texts that are worth holding out: of fewer, accuracy says little
+
 
 @dataclass(frozen=True)
 class Targets:
-    """Text t has the labels labels[starts[t]:starts[t + 1]]; `counts` says how often each label occurs."""
+    """Text t has the labels labels[starts[t]:starts[t + 1]]; `counts` says how often each label occurs.
+
+    `taught` are the numbers of the texts that are trained on: all of them, unless some are held out.
+    """
 
     starts: np.ndarray
     labels: np.ndarray
     counts: np.ndarray
+    taught: np.ndarray | None = None
+
+    def held_out(self, share: float, seed: int) -> tuple[Targets, np.ndarray]:
+        """Targets that teach all but a random share of the texts, and the numbers of the others.
+
+        The first text with a label is taught, so that no label is lost. Of few texts none is held out.
+        """
+        texts = len(self.starts) - 1
+        free = np.ones(texts, bool)
+        free[np.searchsorted(self.starts, np.unique(self.labels, return_index=True)[1], side="right") - 1] = False
+        chosen = np.random.default_rng(seed).permutation(np.flatnonzero(free))[: round(share * texts)]
+        if len(chosen) < FEWEST:
+            return self, chosen[:0]
+        taught = np.delete(np.arange(texts, dtype=np.int32), chosen)
+        return replace(self, taught=taught), np.sort(chosen)
 
     def tree(self, loss: str) -> Tree:
         """The Huffman tree: frequent labels have short paths; empty if the loss needs no tree."""

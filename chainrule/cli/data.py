@@ -30,13 +30,16 @@ def check(
         chainrule data check pydoc
         chainrule data check 'news/*.jsonl.gz' --field body --json
     """
+    from chainrule.classifying.noticing import labeled_facts
     from chainrule.errors import OptionError
     from chainrule.text.check import check as facts
     from chainrule.text.options import TextOptions
 
     if errors not in ("strict", "replace"):
         raise OptionError("--errors", errors, "strict or replace")
-    found = facts(spec[0] if len(spec) == 1 else spec, TextOptions(field=field, errors=errors))  # type: ignore[arg-type]
+    options = TextOptions(field=field, errors=errors)  # type: ignore[arg-type]
+    found = facts(spec[0] if len(spec) == 1 else spec, options)
+    found["labeled"] = labeled_facts(spec[0] if len(spec) == 1 else spec, options)
     emit(found, json, _show)
     if found["problem"]:
         say(found["problem"])
@@ -59,6 +62,11 @@ def _show(found: dict[str, Any]) -> None:
         ("duplicate lines", f"{about}{found['duplicate_lines']:,} ({found['duplicate_lines'] / filled:.1%})"),
         *((what, f"{count:,}") for what, count in found["odd"].items()),
     ])
+    for name, part in (found["labeled"] or {"parts": {}})["parts"].items():
+        print(f"\nlabeled texts: {name}, {part['texts']:,} text{'s' * (part['texts'] != 1)}, "
+              f"{part['labels']:,} label{'s' * (part['labels'] != 1)}", end="")
+    if found["labeled"]:
+        print(f"\n\nTo label texts:\n    {found['labeled']['suggestion']}")
     if found["suggestions"]:
         print("\nTo try:")
     for row in found["suggestions"]:

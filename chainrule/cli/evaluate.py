@@ -18,6 +18,8 @@ def evaluate(
     by_order: Annotated[bool, typer.Option("--by-order", help="Also with shorter contexts (Shannon's game).")] = False,
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for the 95 % intervals; 0: none.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Of the resamples.")] = 0,
+    threshold: Annotated[str | None, typer.Option(metavar="P|auto", help="Of a text classifier: reject texts whose "
+                                                  "likeliest label has a smaller probability.")] = None,
     json: Json = False,
 ) -> None:
     """Measure a model on a text: perplexity and bits per byte with their 95 % intervals.
@@ -31,7 +33,7 @@ def evaluate(
         chainrule evaluate runs/ptb5 --data ptb.test.txt.gz --by-order --json
         zcat ptb.test.txt.gz | chainrule evaluate runs/ptb5 --data -
         chainrule evaluate runs/vectors --data questions-words.txt --data wordsim353.tsv
-        chainrule evaluate runs/topics --data test.csv
+        chainrule evaluate runs/topics --data test.csv --threshold auto
     """
     from contextlib import ExitStack
 
@@ -44,7 +46,8 @@ def evaluate(
         raise UsageError("--data - is given twice, expected once: standard input can be read once only.")
     with ExitStack() as files, shown_steps("measuring"):
         names = [files.enter_context(as_file(each)) for each in data]
-        found = measure(run, names, by_order=by_order, bootstrap=bootstrap, seed=seed, overrides=overrides or ())
+        found = measure(run, names, by_order=by_order, bootstrap=bootstrap, seed=seed, overrides=overrides or (),
+                        threshold=threshold)
     if "files" in found:
         given = dict(zip(names, map(named, data), strict=True))
         found["files"] = {given.get(name, name): scores for name, scores in found["files"].items()}
@@ -101,8 +104,10 @@ def _show_files(found: dict[str, Any]) -> None:
 
 def _show_labels(found: dict[str, Any]) -> None:
     """A text classifier: the figures of its likeliest labels, in all and label by label."""
-    rows = [(key.replace("_", " "), _figure(value)) for key, value in found.items() if key not in ("run", "per_label")]
-    table(["", ""], rows)
+    from chainrule.classifying.measuring import one_number
+
+    hidden = {"run", "per_label"} | ({"precision", "recall"} if one_number(found) else set())
+    table(["", ""], [(key.replace("_", " "), _figure(value)) for key, value in found.items() if key not in hidden])
     print()
     columns = ["count", "predicted", "correct", "precision", "recall", "f1"]
     table(["label", *columns], [(label, *(_figure(row[each]) for each in columns))

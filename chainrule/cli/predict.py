@@ -16,7 +16,8 @@ def predict(
                                         "If there is no such file: the text itself.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="How text is read, as text.errors=replace.")] = None,
     top: Annotated[int, typer.Option(min=1, help="How many labels for each text.")] = 1,
-    threshold: Annotated[float, typer.Option(min=0, max=1, help="Leave out labels with a smaller probability.")] = 0.0,
+    threshold: Annotated[str, typer.Option(metavar="P|auto", help="Leave out labels with a smaller probability; a text "
+                                           "without any is out of scope. auto: calibrated in training.")] = "0",
     json: Json = False,
 ) -> None:
     """Name the likeliest labels of each text, with their probabilities.
@@ -27,9 +28,11 @@ def predict(
 
         chainrule predict runs/topics news.txt --top 3
         chainrule predict runs/topics "heavy rain tonight"
+        chainrule predict runs/topics "my cat is ill" --threshold auto
         echo "a dull film" | chainrule predict runs/reviews - --json
     """
     from chainrule.classifying.labeled import examples, layout_of
+    from chainrule.classifying.measuring import threshold_of
     from chainrule.cli.terminal.piped import as_file_or_text, named
     from chainrule.protocols import Classifier
     from chainrule.runs import load
@@ -38,19 +41,20 @@ def predict(
     loaded = load(run).reading_text_as(overrides or ())
     model: Any = loaded.offering(Classifier, "predict")
     recipe: Any = loaded.recipe
+    least = threshold_of(loaded, threshold)
     with as_file_or_text(file) as name:
         layout = layout_of(recipe.text, recipe.model.labels)
         found = list(examples(open_corpus(name, recipe.text).sources, layout, need_labels=False))
-    best = model.predict([each.text for each in found], top=top, threshold=threshold)
+    best = model.predict([each.text for each in found], top=top, threshold=least)
     rows = [{"line": each.line, "labels": [{"label": label, "probability": p} for label, p in own]}
             for each, own in zip(found, best, strict=True)]
-    emit({"run": str(run), "file": named(file), "texts": rows}, json, _show)
+    emit({"run": str(run), "file": named(file), "threshold": least, "texts": rows}, json, _show)
 
 
 def _show(found: dict[str, Any]) -> None:
     """A row for each text: its line, then labels with their probabilities, as many as passed the threshold."""
-    rows = [(row["line"], [cell for each in row["labels"] for cell in (each["label"], f"{each['probability']:.4f}")])
-            for row in found["texts"]]
+    rows = [(row["line"], [cell for each in row["labels"] for cell in (each["label"], f"{each['probability']:.4f}")]
+             or ["(out of scope)", f"< {found['threshold']:.4f}"]) for row in found["texts"]]
     most = max((len(cells) for _, cells in rows), default=2)
     table(["line", *["label", "probability"] * (most // 2)],
           [(line, *cells, *[""] * (most - len(cells))) for line, cells in rows])

@@ -16,6 +16,8 @@ def train(
     data: Annotated[list[str] | None, typer.Option(help="Text: file, glob, folder or built-in; repeatable.")] = None,
     valid: Annotated[list[str] | None, typer.Option(help="Text to validate on, which is not trained on.")] = None,
     out: Annotated[Path | None, typer.Option(help="The run folder to make.")] = None,
+    autotune: Annotated[str | None, typer.Option(metavar="TIME", help="Search for better options so long, as 60s or "
+                                                 "20trials; text classifiers only.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a run, or another unfinished one.")] = False,
     json: Json = False,
 ) -> None:
@@ -25,6 +27,7 @@ def train(
 
         chainrule train ngram --data pydoc --out runs/pydoc
         chainrule train ngram --data corpus/ --out runs/chars model.order=8 tokenizer.name=characters
+        chainrule train text-classifier --data train.csv --out runs/topics --autotune 60s
         chainrule train skipgram --data corpus/ --out runs/vectors model.dimension=200 tokenizer.min_count=10
 
     `chainrule recipes NAME` shows every option that a recipe has.
@@ -37,9 +40,10 @@ def train(
     if not data or out is None:
         missing = "--data SPEC" if not data else "--out RUN"
         raise UsageError(f"train needs {missing}, for example: chainrule train {recipe} --data pydoc --out runs/first")
+    overrides = [*(overrides or ()), *([] if autotune is None else [f"training.autotune={autotune}"])]
     leads = group_from_environment().leads
     with shown_steps() if leads else quiet() as show:
-        report = train_run(recipe, data, out, valid=valid, overrides=overrides or (), force=force, show=show)
+        report = train_run(recipe, data, out, valid=valid, overrides=overrides, force=force, show=show)
     if leads:  # of several processes that train one model together, only the first prints
         emit({"run": str(out), **report}, json, lambda found: _show(found, out))
 

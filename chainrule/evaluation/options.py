@@ -13,3 +13,4 @@ class Measuring:
     seed: int = 0  # of the resamples
     by_order: bool = False  # also with shorter contexts
     characters: bool = True  # bits per character too, for which the text is read once more
+    threshold: float | str | None = None  # a classifier rejects texts whose likeliest label is less probable

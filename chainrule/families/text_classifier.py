@@ -10,31 +10,29 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from chainrule.classifying.autotuning import Autotuning, Bound, shape_of, with_options
 from chainrule.classifying.features import Features, Shape
+from chainrule.classifying.fitting import Fitted, Fitting, Texts, read_texts
 from chainrule.classifying.index_check import check_arrays
 from chainrule.classifying.labeled import Example, labeled, layout_of
-from chainrule.classifying.learning import fresh, learn
+from chainrule.classifying.labeled_json import with_parts
 from chainrule.classifying.model import TextClassifier
 from chainrule.classifying.quantizing import QuantizedRows
-from chainrule.classifying.targets import Gathered
 from chainrule.classifying.tree import tree_tensors
-from chainrule.classifying.validating import Validation
-from chainrule.classifying.vocabulary import learn_features
-from chainrule.errors import DataError, OptionError, StorageError
+from chainrule.errors import OptionError, StorageError
 from chainrule.jobs import Job, Trained
 from chainrule.protocols import Family, WordVectors
 from chainrule.recipe.registry import part
 from chainrule.runs import LoadedRun, load, save_run
 from chainrule.storage.index_arrays import Arrays
+from chainrule.storage.json_text import json_text
 from chainrule.storage.manifest import HINT
 from chainrule.storage.tensors import open_tensors, save_tensors
 from chainrule.text.options import Column
-from chainrule.threads import cores
 from chainrule.vectors.huffman import Tree, huffman, no_tree
 from chainrule.vectors.text import listed
-from chainrule.vectors.training_options import TrainingOptions
 
-WEIGHTS, LABELS = "model.safetensors", "labels.json"
+WEIGHTS, LABELS, TRIALS = "model.safetensors", "labels.json", "trials.jsonl"
 frozen = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
 
@@ -89,43 +87,34 @@ class TextClassifierFamily(Family):
 
         model_config = frozen
 
-        epochs: int = Field(default=5, ge=1)
-        lr: float = Field(default=0.1, gt=0)
-        patience: int | None = Field(default=None, ge=1)  # passes without better validation, then the best is kept
+        epochs: int = Field(default=50, ge=1)  # at most
+        lr: float = Field(default=0.5, gt=0)
+        patience: int | None = Field(default=3, ge=1)  # passes without better validation; null: always all epochs
+        held_out: float = Field(default=0.1, ge=0, lt=1)  # of the texts, to see when to stop, unless others are given
+        autotune: str | None = None  # search for better options first: a time such as 60s, or 20trials
         threads: int | None = Field(default=None, ge=1)  # all processors; 1 makes every run with a seed the same
         budget: TimeLimit = TimeLimit()
 
     @classmethod
     def train(cls, job: Job) -> Trained:
         recipe: Any = job.recipe
-        shape, options, loss = _checked(job), recipe.training, recipe.model.loss
-        training = TrainingOptions(dimension=recipe.model.dimension, epochs=options.epochs, alpha=options.lr,
-                                   threads=options.threads or cores(), seed=recipe.seed, show=job.show,
-                                   seconds=options.budget.seconds)
+        bound = None if recipe.training.autotune is None else Bound.parse(recipe.training.autotune)
+        shape = _checked(job)
+        corpus, valid = with_parts(job.corpus, job.valid)
         with job.timed("reading"):
-            known = None if recipe.model.vectors is None else _vectors(recipe.model.vectors, training.dimension)
-            gathered = Gathered()
-            features, bags, words = learn_features(
-                gathered.texts(_labeled(job.corpus, recipe)), shape, min_count=recipe.tokenizer["min_count"],
-                size=recipe.tokenizer["size"], threads=training.threads,
-                more=[] if known is None else [word.encode() for word in known.words])
-            labels, targets = gathered.finished(job.corpus.name)  # type: ignore[union-attr]
-            _check_words(features, job.corpus.name)  # type: ignore[union-attr]
+            known = None if recipe.model.vectors is None else _vectors(recipe.model.vectors, recipe.model.dimension)
+            fitting = Fitting(None if valid is None else list(_labeled(valid, recipe)), getattr(valid, "name", ""),
+                              known, job.show)
+
+            def read(shape: Shape, recipe: Any) -> Texts:
+                return read_texts(_labeled(corpus, recipe), shape, recipe, corpus.name, known)
+
+            texts = read(shape, recipe) if bound is None else None
         with job.timed("training"):
-            inputs, outputs = fresh(features.rows, len(labels) - (loss == "hierarchical_softmax"), training)
-            if known is not None:
-                _begin_with(known, features, inputs[:, : training.dimension])
-            model = TextClassifier(labels, features, inputs[:, : training.dimension],
-                                   outputs[:, : training.dimension], loss, targets.tree(loss))
-            validation = None if job.valid is None else Validation(
-                model, _labeled(job.valid, recipe), job.valid.name, options.patience)
-            facts = learn(bags, targets, training, loss, inputs, outputs, negative=recipe.model.negative,
-                          after_epoch=None if validation is None else validation.after)
-        report = {"labels": len(labels), "texts": len(bags), "words": words, "vocabulary": len(features.words),
-                  "ngrams": len(features.used), **facts, **({} if validation is None else validation.finish())}
-        return Trained(listed(list(features.words)), model,
-                       lambda folder: write(folder, model, targets.counts), report,
-                       metrics=[] if validation is None else validation.rows)
+            if texts is not None:
+                return _trained(fitting.fit(texts, recipe))
+            tuning = Autotuning(read, fitting, bound or Bound(), corpus.name)
+            return _trained(*tuning.search(with_options(recipe, {"training.autotune": None})), tuning)
 
     @classmethod
     def load(cls, folder: Path, recipe: Any, tokenizer: Any) -> TextClassifier:
@@ -142,6 +131,18 @@ class TextClassifierFamily(Family):
                 tensors["tree_starts"], tensors["tree_nodes"], tensors["tree_codes"])
         return TextClassifier([each["label"] for each in known], features, inputs, tensors["outputs"], options.loss,
                               tree)
+
+
+def _trained(found: Fitted, recipe: Any = None, tuning: Autotuning | None = None) -> Trained:
+    """What is saved; of a search also its trials."""
+    def write_all(folder: Path) -> None:
+        write(folder, found.model, found.counts)
+        if tuning is not None:
+            (folder / TRIALS).write_text("".join(json_text(row) + "\n" for row in tuning.rows), encoding="utf-8")
+
+    report = {**found.report, **({} if tuning is None else tuning.report())}
+    return Trained(listed(list(found.model.features.words)), found.model, write_all, report, metrics=found.rows,
+                   recipe=recipe)
 
 
 def write(folder: Path, model: TextClassifier, counts: np.ndarray) -> None:
@@ -185,9 +186,6 @@ def save_shrunk(run: LoadedRun, small: TextClassifier, out: Path, facts: Mapping
 
 def _checked(job: Job) -> Shape:
     recipe: Any = job.recipe
-    if job.valid is None and recipe.training.patience is not None:
-        raise OptionError("training.patience", recipe.training.patience, "texts to validate on",
-                          "Give them with --valid FILE, or set some aside with split.valid=0.1.")
     if recipe.tokenizer["name"] != "words":
         raise OptionError("tokenizer.name", recipe.tokenizer["name"], "words")
     if recipe.model.quantized:
@@ -200,14 +198,7 @@ def _checked(job: Job) -> Shape:
         raise OptionError("model.max_n", 0, f"at least model.min_n, {options.min_n}", "Both 0: no such n-grams.")
     if options.max_n and not 1 <= options.min_n <= options.max_n:
         raise OptionError("model.min_n", options.min_n, f"1 to model.max_n, {options.max_n}")
-    return Shape(options.word_ngrams, options.min_n, options.max_n, options.bucket)
-
-
-def _check_words(features: Features, name: str) -> None:
-    """A model without any word or n-gram would give every text the same answer."""
-    if not len(features.words) and not len(features.used):
-        raise DataError(f"{name}: no word occurs as often as tokenizer.min_count asks. Try tokenizer.min_count=1, or "
-                        "more text.")
+    return shape_of(options)
 
 
 def _vectors(path: str, dimension: int) -> Any:
@@ -219,13 +210,6 @@ def _vectors(path: str, dimension: int) -> Any:
     if found.dimension != dimension:
         raise OptionError("model.dimension", dimension, f"{found.dimension}, as the vectors of {path}")
     return found
-
-
-def _begin_with(known: Any, features: Features, inputs: np.ndarray) -> None:
-    """Copies the pretrained vectors into the rows of their words."""
-    for row, word in enumerate(features.words, start=1):
-        if (place := known.rows.get(word.decode())) is not None:
-            inputs[row] = known.table[place]
 
 
 def _labeled(corpus: Any, recipe: Any) -> Iterator[Example]:

@@ -30,6 +30,30 @@ class _CompileNotice(Listener):
 register("numba:compile", _CompileNotice())
 
 
+def _ask_for_scipy_without_loading_it() -> None:
+    """Numba imports scipy.linalg before any kernel, only to know whether it is there: half a second.
+
+    Whoever compiles a product of matrices still gets Numba's own check, at that time.
+    """
+    from importlib.util import find_spec
+
+    from numba.np import linalg
+
+    def installed() -> None:
+        if find_spec("scipy") is None:
+            raise ImportError("scipy is not installed")
+
+    check = linalg.ensure_blas
+    linalg.ensure_blas = installed
+    try:
+        import numba.np.arraymath  # noqa: F401
+    finally:
+        linalg.ensure_blas = check
+
+
+_ask_for_scipy_without_loading_it()
+
+
 def kernel(*, fastmath: bool = False,
            error_model: Literal["python", "numpy"] = "python") -> Callable[[Callable[..., Any]], Any]:
     """Numba's `njit` for a function whose machine code is kept beside it.

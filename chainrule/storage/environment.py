@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -33,11 +34,16 @@ def environment() -> dict[str, Any]:
 
 
 def installed(name: str) -> str | None:
-    """A package's version, without importing it."""
+    """A package's version, without importing it.
+
+    Of its metadata only the line with the version is looked at: `metadata.version` parses all, with the description.
+    """
     try:
-        return metadata.version(name)
+        found = metadata.distribution(name)
     except metadata.PackageNotFoundError:
         return None
+    line = re.search(r"^Version: *(\S+)", found.read_text("METADATA") or "", re.MULTILINE)
+    return line[1] if line else found.version
 
 
 def processor() -> str:

@@ -27,13 +27,14 @@ class Classification(Task):
 
     def evaluate(self, run: Any, data: Any, how: Measuring) -> dict[str, Any]:
         from chainrule.classifying.labeled import examples, layout_of
-        from chainrule.classifying.measuring import measure
+        from chainrule.classifying.measuring import measure, threshold_of
         from chainrule.text.corpora import open_corpus
 
         recipe = run.recipe
         corpus = open_corpus(data, recipe.text)
         return measure(run.offering(Classifier, "evaluate"),
-                       examples(corpus.sources, layout_of(recipe.text, recipe.model.labels)), corpus.name)
+                       examples(corpus.sources, layout_of(recipe.text, recipe.model.labels)), corpus.name,
+                       threshold_of(run, how.threshold))
 
     def reading(self, recipe: Any) -> Any:
         return recipe.model.labels

@@ -7,20 +7,25 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.evaluation.options import Measuring
-from chainrule.protocols import LanguageModel
+from chainrule.protocols import Classifier, LanguageModel
 from chainrule.recipe.registry import build
 from chainrule.runs import LoadedRun, opened
 
 
 def evaluate(run: str | Path | LoadedRun, data: str | Path | Sequence[str | Path], *, by_order: bool = False,
-             bootstrap: int = 10_000, seed: int = 0, overrides: Sequence[str] = ()) -> dict[str, Any]:
+             bootstrap: int = 10_000, seed: int = 0, overrides: Sequence[str] = (),
+             threshold: float | str | None = None) -> dict[str, Any]:
     """Perplexity, bits per byte and their 95 % intervals on a text; `by_order` adds the shorter contexts (Shannon).
 
     A run with another task is measured by its own measures. `overrides` change how this text is read:
-    `["text.errors=replace"]`.
+    `["text.errors=replace"]`. With `threshold`, a probability or "auto", a classifier rejects texts that it is less
+    sure of, and the figures say how many.
     """
     loaded = opened(run)
     task = build("tasks", loaded.recipe.task)
     if by_order or (overrides and not task.reads_text):
         loaded.offering(LanguageModel, "--by-order" if by_order else overrides[0])
-    return task.evaluate(loaded.reading_text_as(overrides), data, Measuring(bootstrap, seed, by_order))
+    if threshold is not None:
+        loaded.offering(Classifier, "--threshold")
+    return task.evaluate(loaded.reading_text_as(overrides), data,
+                         Measuring(bootstrap, seed, by_order, threshold=threshold))

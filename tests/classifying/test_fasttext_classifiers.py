@@ -83,3 +83,17 @@ def test_a_name_that_says_another_kind_of_file_is_refused(kinds_folder, tmp_path
     with pytest.raises(UsageError, match="holds a text classifier; export --to word2vec needs word vectors"):
         chainrule.export(tmp_path / "run", "word2vec", tmp_path / "run.vec")
     assert not list(tmp_path.glob("*.*"))
+
+
+def test_the_size_of_a_file_is_said_before_it_is_written(fruit, tmp_path, caplog):
+    chainrule.train("text-classifier", fruit, tmp_path / "run", overrides=[
+        "model.dimension=10", "model.word_ngrams=2", "training.epochs=1", "training.threads=1", "model.bucket=50000"])
+    caplog.clear()
+    done = chainrule.export(tmp_path / "run", "fasttext", tmp_path / "ours.bin")
+    assert f"ours.bin: this file takes about {done['bytes'] / 1e6:.0f} MB: fastText stores all 50,000" in caplog.text
+    assert "chainrule quantize RUN --out SMALL makes (.ftz), or train with fewer buckets: model.bucket=1000" in (
+        caplog.text)
+    caplog.clear()
+    chainrule.train("text-classifier", fruit, tmp_path / "words", overrides=["model.dimension=10", "training.epochs=1"])
+    chainrule.export(tmp_path / "words", "fasttext", tmp_path / "words.bin")
+    assert "MB" not in caplog.text

@@ -12,7 +12,7 @@ from chainrule.classifying.learning import LOSSES
 from chainrule.classifying.measuring import measure
 from chainrule.classifying.model import TextClassifier
 from chainrule.classifying.targets import Targets
-from chainrule.classifying.validating import Validation
+from chainrule.classifying.validating import Validation, labeled_parts
 from chainrule.classifying.vocabulary import learn_features
 
 LABELS, WORDS = ["x", "y", "z"], [b"a", b"b", b"c", b"d"]
@@ -48,7 +48,7 @@ def test_the_log_loss_is_the_mean_of_minus_ln_p(loss, scale):
     expected = [-log_p(model, each.text, LABELS.index(each.labels[0])) for each in TEXTS]
     found = measure(model, TEXTS, "texts")
     assert found["log_loss"] == pytest.approx(sum(expected) / len(expected), rel=1e-5)
-    validation = Validation(model, TEXTS, "texts", None)
+    validation = Validation(model, labeled_parts(model, TEXTS, "texts"), 1, None)
     validation.after(1)
     assert validation.rows[0]["log_loss"] == pytest.approx(found["log_loss"])
     if scale == 1000:

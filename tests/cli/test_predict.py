@@ -102,4 +102,39 @@ def test_a_threshold_and_text_options_can_be_given(folder, capsys):
 def test_texts_may_have_fewer_labels_above_the_threshold_than_others(folder, capsys):
     (folder / "unsure.txt").write_text("rising tall\nrising low left falling\n")
     code, out, _ = said(capsys, "predict", folder / "run", folder / "unsure.txt", "--top", 3, "--threshold", 0.9)
-    assert code == 0 and [line.split()[:2] for line in out.splitlines()[1:]] == [["1", "up"], ["2"]]
+    assert code == 0 and [line.split()[:2] for line in out.splitlines()[1:]] == [["1", "up"], ["2", "(out"]]
+    assert "(out of scope)  < 0.9000" in out
+
+
+def test_precision_and_recall_are_shown_only_where_they_differ_from_accuracy(folder, capsys):
+    _, out, _ = said(capsys, "evaluate", folder / "run", "--data", folder / "train.txt")
+    assert "precision" not in out.partition("label  ")[0] and "accuracy" in out
+    (folder / "several.txt").write_text("__label__up __label__side rising left\n__label__down low\n")
+    _, out, _ = said(capsys, "evaluate", folder / "run", "--data", folder / "several.txt")
+    assert "precision" in out.partition("label  ")[0]
+    _, out, _ = said(capsys, "evaluate", folder / "run", "--data", folder / "train.txt", "--json")
+    assert json.loads(out)["precision"] == json.loads(out)["recall"] == 1
+    data, out = str(folder / "train.txt"), str(folder / "again")
+    code, shown, err = said(capsys, "train", "text-classifier", "--data", data, "--valid", data, "--out", out, *WORDS)
+    assert code == 0 and "epoch 1: accuracy 1.0000 on 60 texts." in err and "precision" not in err + shown
+
+
+def test_autotune_is_an_option_of_train(folder, capsys):
+    args = ["--data", str(folder / "train.txt"), "--valid", str(folder / "train.txt")]
+    code, out, err = said(capsys, "train", "text-classifier", *args, "--out", folder / "tuned", *WORDS, "--autotune",
+                          "2trials")
+    assert code == 0 and "trial 2: accuracy" in err and "trials 2, best" in out
+    code, _, err = said(capsys, "train", "ngram", *args, "--out", folder / "no", "--autotune", "60s")
+    assert code == 2 and "training" in err and not (folder / "no").exists()
+
+
+def test_a_check_says_that_texts_are_labeled(folder, capsys):
+    (folder / "data.json").write_text(json.dumps({"train": [["a b", "x"], ["c", "y"]], "test": [["a", "x"]]}))
+    for name, parts in (("train.txt", {"train.txt": {"texts": 60, "labels": 3}}), ("new.csv", None), ("new.txt", None),
+                        ("data.json", {"data.json:train": {"texts": 2, "labels": 2},
+                                       "data.json:test": {"texts": 1, "labels": 1}})):
+        code, out, _ = said(capsys, "data", "check", folder / name, "--json")
+        found = json.loads(out)["labeled"]
+        assert code == 0 and (found and {key.split("/")[-1]: value for key, value in found["parts"].items()}) == parts
+    _, out, _ = said(capsys, "data", "check", folder / "data.json")
+    assert "2 texts, 2 labels" in out and "chainrule train text-classifier --data " in out

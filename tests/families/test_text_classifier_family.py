@@ -9,6 +9,7 @@ import pytest
 
 import chainrule
 from chainrule.classifying.features import Shape
+from chainrule.classifying.fitting import Fitting
 from chainrule.classifying.learning import fresh, learn
 from chainrule.classifying.targets import Targets
 from chainrule.classifying.vocabulary import learn_features
@@ -129,7 +130,9 @@ def test_the_same_accuracy_and_labels_as_fasttext(kinds_folder, trained):
     ("\n\n", [], DataError, "a.txt: no text with a label"),
     ("__label__x one\n__label__y two\n", ["model.min_n=3", "model.max_n=2"], OptionError, "model.min_n = 3, exp"),
     ("__label__x one\n__label__y two\n", ["tokenizer.name=bytes"], OptionError, "tokenizer.name = 'bytes', expected"),
-    ("__label__x one\n__label__y two\n", ["training.patience=1"], OptionError, "training.patience = 1, expected texts"),
+    ("__label__x one\n__label__y two\n", ["training.autotune=9"], UsageError, "training.autotune = 9, expected a"),
+    ("__label__x one\n__label__y two\n", ["training.autotune=9x"], OptionError, "autotune = '9x', expected a time"),
+    ("__label__x one\n__label__y two\n", ["training.autotune=9s"], DataError, "a.txt: no texts could be held"),
     ("__label__x one\n__label__y two\n", ["model.quantized=true"], OptionError, "Train first, then: chainrule"),
     ("__label__x one\n__label__y two\n", ["model.min_n=3"], OptionError, "model.max_n = 0, expected at least model"),
     ("__label__x one\n__label__y two\n", ["tokenizer.min_count=9"], DataError, "a.txt: no word occurs as often as"),
@@ -164,19 +167,105 @@ def test_validation_is_recorded_after_each_pass(kinds_folder, tmp_path, caplog):
     assert report["valid"] == {key: value for key, value in found.items() if key != "per_label"}
     assert f"epoch 3: accuracy {found['accuracy']:.4f}" in caplog.text
     chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "same",
-                    overrides=[*QUICK, "training.epochs=3"])
+                    overrides=[*QUICK, "training.epochs=3", "training.patience=null"])
     one, same = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("run", "same"))
     assert one == same  # looking changes nothing
 
 
-def test_patience_keeps_the_best_pass(kinds_folder, tmp_path):
-    report = chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "run",
-                             valid=kinds_folder / "test.txt", overrides=[
-                                 *QUICK, "training.epochs=50", "training.patience=2"])
+def test_training_ends_on_a_plateau(kinds_folder, tmp_path):
+    for name in ("run", "same"):
+        report = chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / name,
+                                 valid=kinds_folder / "test.txt", overrides=QUICK)
     rows = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
-    best = max(row["accuracy"] for row in rows)
-    assert len(rows) < 50 and report["epoch"] == len(rows) - 2 and report["valid"]["accuracy"] == best
-    assert chainrule.evaluate(tmp_path / "run", kinds_folder / "test.txt")["accuracy"] == best
+    assert report["epochs"] == len(rows) < 50 and "advice" not in report and "held_out" not in report
+    assert report["valid"] == {key: value for key, value in rows[report["epoch"] - 1].items() if key != "epoch"}
+    assert report["valid"]["accuracy"] == chainrule.evaluate(tmp_path / "run", kinds_folder / "test.txt")["accuracy"]
+    one, same = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("run", "same"))
+    assert one == same
+
+
+def test_without_validation_texts_some_are_held_out(kinds_folder, tmp_path, caplog):
+    with caplog.at_level("INFO", "chainrule"):
+        report = chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "run", overrides=QUICK)
+    assert report["texts"] == 400 and report["held_out"] == report["valid"]["examples"] == 40
+    assert "40 of 400 texts are held out to see when to stop" in caplog.text
+    report = chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "all",
+                             overrides=[*QUICK, "training.held_out=0", "training.epochs=2"])
+    assert not {"valid", "held_out", "threshold", "epochs"} & set(report)
+
+
+def test_a_bound_that_ends_training_too_early_is_said(kinds_folder, tmp_path):
+    report = chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "run", overrides=[
+        *QUICK, "training.lr=0.3", "training.epochs=2"])
+    assert len(report["advice"]) == 1 and report["advice"][0].startswith("still improving: in the last epoch of 2 ")
+    assert report["advice"][0].endswith("Try training.epochs=8.")
+
+
+def test_the_calibrated_threshold_rejects_texts_about_something_else(kinds_folder, tmp_path):
+    report = chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "run",
+                             valid=kinds_folder / "test.txt", overrides=QUICK)
+    run = chainrule.load(tmp_path / "run")
+    (tmp_path / "both.txt").write_text((kinds_folder / "test.txt").read_text() + "__label__moon xyzzy plugh\n" * 7)
+    found = chainrule.evaluate(run, tmp_path / "both.txt", threshold="auto")
+    plain = chainrule.evaluate(run, kinds_folder / "test.txt")
+    right = round(100 * plain["accuracy"])
+    assert found["threshold"] == report["threshold"] > 0.5
+    assert (found["out_of_scope"], found["out_of_scope_rejected"], found["unknown_labels"]) == (7, 7, 7)
+    kept = sum(row["correct"] for row in found["per_label"].values())
+    assert 0 <= right - kept <= 0.05 * right and found["accuracy"] == (kept + 7) / 107
+    assert found["precision"] == kept / (107 - found["rejected"])
+    assert chainrule.predict(run, ["xyzzy plugh", "the horse is old"], threshold="auto")[0] == []
+    chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "blind",
+                    overrides=[*QUICK, "training.held_out=0", "training.epochs=2"])
+    with pytest.raises(UsageError, match="no threshold was calibrated, since it was trained without validation texts"):
+        chainrule.predict(tmp_path / "blind", ["a"], threshold="auto")
+    for wrong in (1.5, "most"):
+        with pytest.raises(OptionError, match="threshold = .*, expected a probability from 0 to 1, or auto"):
+            chainrule.evaluate(run, tmp_path / "both.txt", threshold=wrong)
+
+
+TUNE = ["model.dimension=10", "training.threads=1", "training.epochs=4", "training.autotune=4trials"]
+
+
+def test_autotune_chooses_the_best_trial_and_its_recipe_makes_the_run_again(kinds_folder, tmp_path, caplog):
+    with caplog.at_level("INFO", "chainrule"):
+        report = chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "run", overrides=TUNE)
+    trials = [json.loads(line) for line in (tmp_path / "run" / "trials.jsonl").read_text().splitlines()]
+    assert [row["trial"] for row in trials] == [1, 2, 3, 4] and "trial 4: accuracy" in caplog.text
+    best = max(trials, key=lambda row: (row["accuracy"], -row["log_loss"]))
+    assert report["autotune"] == {"trials": 4, "best": best["trial"]}
+    assert report["valid"]["accuracy"] == best["accuracy"]
+    recipe = chainrule.load(tmp_path / "run").recipe
+    assert recipe.training.autotune is None
+    for path, value in best.items():
+        if "." in path:
+            assert getattr(getattr(recipe, path.split(".")[0]), path.split(".")[1]) == value
+    chainrule.train(tmp_path / "run" / "recipe.yaml", kinds_folder / "train.txt", tmp_path / "again")
+    one, again = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("run", "again"))
+    assert one == again
+
+
+@pytest.mark.parametrize("trial", [1, 3])
+def test_ctrl_c_keeps_the_best_trial_so_far(trial, kinds_folder, tmp_path, caplog, monkeypatch):
+    began = []
+
+    def fit(self, *given):
+        began.append(True)
+        if len(began) == trial:
+            os.kill(os.getpid(), signal.SIGINT)
+        return plain(self, *given)
+
+    plain = Fitting.fit
+    monkeypatch.setattr(Fitting, "fit", fit)
+    caplog.set_level("INFO", "chainrule")
+    if trial == 1:
+        with pytest.raises(KeyboardInterrupt):
+            chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "run", overrides=TUNE)
+        assert "interrupted: nothing is saved." in caplog.text and not (tmp_path / "run").exists()
+    else:
+        report = chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "run", overrides=TUNE)
+        assert report["autotune"]["trials"] == 2 and "the best trial so far is kept" in caplog.text
+        assert chainrule.evaluate(tmp_path / "run", kinds_folder / "test.txt")["accuracy"] > 0.8
 
 
 def test_whole_texts_are_set_aside(kinds_folder, tmp_path):

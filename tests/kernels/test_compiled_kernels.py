@@ -45,3 +45,23 @@ def test_compiling_kernels_is_logged_but_loading_them_is_not(tmp_path):
                                     env={"NUMBA_CACHE_DIR": str(tmp_path), "PATH": ""}).stdout for _ in range(2))
     assert first == "chainrule.steps: compiling kernels, once on this machine\n"
     assert second == ""
+
+
+def test_kernels_do_not_load_scipy_and_products_of_matrices_compile_all_the_same():
+    script = """
+import sys
+import numpy as np
+from chainrule.kernels.classifier_training import fill_random
+fill_random(np.zeros((1, 16), np.float32), 0, 1, 16, 3)
+assert "scipy.linalg" not in sys.modules
+import numba
+a, b = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
+try:
+    import scipy
+except ImportError:
+    sys.exit(0)
+np.testing.assert_array_equal(numba.njit(lambda x, y: x @ y)(a, b), a @ b)
+assert "scipy.linalg" in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

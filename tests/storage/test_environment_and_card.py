@@ -60,3 +60,16 @@ def test_the_card_says_what_the_model_is(family, tags, says, caution):
 
 def test_a_card_without_numbers_says_so():
     assert "Nothing was measured." in model_card(RECIPE, {}, "", build("tasks", "language"))
+
+
+def test_versions_are_those_that_the_packages_say():
+    from importlib import metadata
+
+    from chainrule.storage.environment import PACKAGES, installed
+
+    for name in PACKAGES:
+        try:
+            assert installed(name) == metadata.version(name)
+        except metadata.PackageNotFoundError:
+            assert installed(name) is None
+    assert installed("no-such-package") is None

@@ -58,8 +58,9 @@ def measured(valid: Mapping[str, Any]) -> str:
             return (f"accuracy {valid['accuracy']:.4f}, perplexity {valid['perplexity']:,.2f}, of {masked:,} hidden "
                     "tokens")
         case {"examples": examples}:
-            return (f"accuracy {valid['accuracy']:.4f}, precision {valid['precision']:.4f}, recall "
-                    f"{valid['recall']:.4f}, {examples:,} texts")
+            from chainrule.classifying.measuring import spelled
+
+            return f"{spelled(valid)}, {examples:,} texts"
     return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in valid.items())
 
 

@@ -55,15 +55,19 @@ def format_of(path: Path) -> str | None:
 
 @dataclass(frozen=True)
 class FileSource:
-    """A file on disk; with `replace`, bytes that are not UTF-8 are read as U+FFFD whatever the options say."""
+    """A file on disk; with `replace`, bytes that are not UTF-8 are read as U+FFFD whatever the options say.
+
+    `part` names a split of a JSON file with labeled texts.
+    """
 
     path: Path
     format: str = ".txt"
     replace: bool = False
+    part: str = ""
 
     @property
     def name(self) -> str:
-        return str(self.path)
+        return f"{self.path}:{self.part}" if self.part else str(self.path)
 
     def size(self) -> int:
         with readable(self.path):
@@ -71,7 +75,8 @@ class FileSource:
 
     def digest(self) -> str:
         with readable(self.path), self.path.open("rb") as stream:
-            return f"{self.format} {self.path.suffix} {hashlib.file_digest(stream, 'sha256').hexdigest()}"
+            own = f"{self.format}:{self.part}" if self.part else self.format
+            return f"{own} {self.path.suffix} {hashlib.file_digest(stream, 'sha256').hexdigest()}"
 
     def state(self) -> tuple[int, ...]:
         with readable(self.path):

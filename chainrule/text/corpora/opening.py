@@ -15,7 +15,7 @@ from chainrule.errors import DataError, UsageError, did_you_mean
 from chainrule.text.corpora.builtin import BUILTINS
 from chainrule.text.corpora.corpus import CHUNK, Chunk, Corpus
 from chainrule.text.corpora.formats import FORMATS, FileSource, Source, format_of
-from chainrule.text.corpora.packing import readable
+from chainrule.text.corpora.packing import is_json, readable
 from chainrule.text.options import TextOptions
 
 VERSION = "1"  # goes into fingerprints: change it when a reader gives other text for the same file
@@ -95,6 +95,9 @@ def _sources(spec: str | Path) -> list[Source]:
                 raise DataError(f"{spec}: a pipe or a device, expected a file, since text is read more than once. "
                                 "Save it in a file first.")
             return [FileSource(path, format_of(path) or ".txt")]
+    file, _, part = str(path).rpartition(":")
+    if part and is_json(Path(file)) and Path(file).is_file():  # data.json:test
+        return [FileSource(Path(file), part=part)]
     if str(spec) in BUILTINS:
         return BUILTINS[str(spec)].sources()
     if glob.has_magic(str(path)):

@@ -28,6 +28,12 @@ def unpacked_name(path: Path) -> str:
     """`news.jsonl.gz` → `news.jsonl`."""
     return path.name.removesuffix(path.suffix) if path.suffix.lower() in PACKINGS else path.name
 
+
+def is_json(path: Path) -> bool:
+    """Whether a file's name says that it is one JSON value, packed or not."""
+    return Path(unpacked_name(path)).suffix.lower() == ".json"
+
+
 AGAIN = "Copy or download it again."
 
 
