@@ -62,7 +62,7 @@ def learn(bags: Bags, targets: Targets, options: TrainingOptions, loss: str, inp
                           f"Try training.lr={options.alpha / 10:g}.")
     whole = float(bags.sizes.sum(dtype=np.float64))
     return {"features_per_second": round(shared.progress.words_per_second),
-            **({} if options.seconds is None else {"passes": round(shared.progress.done / max(whole, 1.0), 2)})}
+            **({} if not shared.stop.is_set() else {"passes": round(shared.progress.done / max(whole, 1.0), 2)})}
 
 
 class _SharedTraining:
