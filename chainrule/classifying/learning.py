@@ -64,7 +64,7 @@ def learn(bags: Bags, targets: Targets, options: TrainingOptions, loss: str, inp
         raise OptionError("training.lr", options.alpha, "a smaller learning rate: training diverged",
                           f"Try training.lr={options.alpha / 10:g}.")
     return {"features_per_second": round(shared.progress.words_per_second),
-            **({} if not shared.stop.is_set() else {"passes": round(shared.progress.done / max(shared.one_pass, 1), 2)})}
+            **({"passes": round(shared.progress.done / max(shared.one_pass, 1), 2)} if shared.stop.is_set() else {})}
 
 
 class _SharedTraining:

@@ -36,7 +36,7 @@ def test_a_large_budget_gives_the_same_bytes(texts, tmp_path):
     trained(texts, tmp_path / "without")
     report = trained(texts, tmp_path / "with", "training.budget.seconds=1e9")
     one, other = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("without", "with"))
-    assert one == other and report["passes"] == 4
+    assert one == other and "passes" not in report  # it was not cut short
 
 
 def test_a_small_budget_ends_training_before_its_passes(texts, tmp_path, monkeypatch):

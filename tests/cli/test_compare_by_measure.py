@@ -104,6 +104,7 @@ def test_patience_is_given_training_texts_and_never_the_held_out_ones(folder):
     assert found["rows"][0]["status"] == "ok"
     assert any("stops by validation, for which a tenth of its training texts was used" in note
                for note in found["notes"])
+    assert not any("ended training" in note for note in found["notes"])  # a plateau did, or the last pass
     own = json.loads((folder / "patient" / found["rows"][0]["run"] / "report.json").read_text())
     assert own["valid"]["examples"] == 36 and own["texts"] == 324  # of 400: 40 held out
 
