@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from chainrule.experiments.compare import compare as compare
     from chainrule.experiments.terms import Terms as Terms
+    from chainrule.inspection.confusions import confusions as confusions
+    from chainrule.inspection.decisions import explain as explain
     from chainrule.inspection.inspect_text import inspect as inspect
     from chainrule.recipe.plugins import add_plugins as add_plugins
     from chainrule.recipe.registry import part as part
@@ -32,13 +34,14 @@ __version__ = "0.1.0"
 
 # Imported when first used: `import chainrule` and `chainrule --help` stay quick.
 _HOMES = {"load": "runs", "LoadedRun": "runs", "watch": "watching", "Sampling": "verbs.generate",
-          "import_model": "verbs.import_", "inspect": "inspection.inspect_text", "compare": "experiments.compare",
+          "import_model": "verbs.import_", "inspect": "inspection.inspect_text", "explain": "inspection.decisions",
+          "confusions": "inspection.confusions", "compare": "experiments.compare",
           "Terms": "experiments.terms", "part": "recipe.registry", "add_plugins": "recipe.plugins"}
 _HOMES |= {verb: f"verbs.{verb}" for verb in ("count", "evaluate", "export", "fill", "generate", "merge",
                                               "predict", "quantize", "save", "score", "train")}
-__all__ = ["LoadedRun", "Sampling", "Terms", "add_plugins", "compare", "count", "evaluate", "export", "fill",
-           "generate", "import_model", "inspect", "load", "merge", "part", "predict", "quantize", "save", "score",
-           "train", "watch"]
+__all__ = ["LoadedRun", "Sampling", "Terms", "add_plugins", "compare", "confusions", "count", "evaluate", "explain",
+           "export", "fill", "generate", "import_model", "inspect", "load", "merge", "part", "predict", "quantize",
+           "save", "score", "train", "watch"]
 
 
 def __dir__() -> list[str]:

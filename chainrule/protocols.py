@@ -144,9 +144,22 @@ class Classifier(Protocol):
         """(texts, labels)."""
         ...
 
+    def log_probabilities(self, texts: Sequence[str | bytes]) -> np.ndarray:
+        """(texts, labels): ln p, also where p itself is too small for a float."""
+        ...
+
     def predict(self, texts: Sequence[str | bytes], *, top: int = ..., threshold: float = ...
                 ) -> list[list[tuple[str, float]]]:
         """For each text the likeliest labels with their probabilities."""
+        ...
+
+
+@runtime_checkable
+class ExplainsLabels(Protocol):
+    """A classifier whose scores are sums over the features of a text, so that each one's share is known."""
+
+    def evidence(self, text: bytes, label: str, other: str) -> list[tuple[Any, float]] | None:
+        """Each feature (with `kind`, `text` and the numbers of its `words`) and what it adds to label − other."""
         ...
 
 

@@ -60,7 +60,8 @@ class Fitting:
         """Trains one classifier as the recipe says."""
         options, loss, width = recipe.training, recipe.model.loss, recipe.model.dimension
         training = TrainingOptions(dimension=width, epochs=options.epochs, alpha=options.lr,
-                                   threads=options.threads or cores(), seed=recipe.seed, show=self.show)
+                                   threads=options.threads or cores(), seed=recipe.seed, show=self.show,
+                                   seconds=options.budget.seconds)
         inputs, outputs = fresh(texts.features.rows, len(texts.labels) - (loss == "hierarchical_softmax"), training)
         self.beginning.put_into(texts.features, inputs, outputs)
         model = TextClassifier(texts.labels, texts.features, inputs[:, :width], outputs[:, :width], loss,

@@ -15,6 +15,7 @@ from chainrule.text.corpora.formats import FileSource
 from chainrule.text.corpora.packing import is_json
 from chainrule.text.corpora.records import json_records
 from chainrule.text.options import LONGEST_LINE, TextOptions
+from chainrule.text.split import Selection
 
 SIZE = 1 << 20  # bytes read at a time
 TABLES = {".csv": ",", ".tsv": "\t"}
@@ -55,6 +56,14 @@ def examples(sources: Iterable[Any], layout: Layout, *, need_labels: bool = True
             if need_labels and not found.text.strip():
                 raise DataError(f"{found.source}: line {found.line}: a label without a text. Leave the line out.")
             yield found
+
+
+def labeled(corpus: Any, layout: Layout) -> Iterator[Example]:
+    """The labeled texts of a corpus; where a part was set aside, whole texts are taken by their number."""
+    if not isinstance(corpus, Selection):
+        return examples(corpus.sources, layout)
+    rule = corpus.rule
+    return (each for number, each in enumerate(labeled(corpus.base, layout)) if rule.takes(number))
 
 
 def _read(source: FileSource, layout: Layout, need_labels: bool) -> Iterator[Example]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Lock
@@ -20,6 +21,7 @@ LOSSES = ("softmax", "hierarchical_softmax", "one_vs_all", "negative_sampling") 
 CHUNK = 20_000  # members of texts that a thread takes at a time
 LINE = 8  # numbers in a cache line: threads count in lines of their own
 ROWS = 1 << 15  # rows that a thread fills with random numbers at a time
+LOOKED = 0.1  # of a budget of seconds, before the speed says how much of the text fits into it
 
 
 def fresh(rows: int, outputs: int, options: TrainingOptions) -> tuple[np.ndarray, np.ndarray]:
@@ -41,16 +43,18 @@ def learn(bags: Bags, targets: Targets, options: TrainingOptions, loss: str, inp
     order, the same in each pass, so that a file sorted by label does no harm. `negative` labels are drawn for each text
     where the loss is negative_sampling, by the root of their counts, as in fastText. With `after_epoch(epoch)` all
     threads wait for each other after each pass; where it gives a number, the step falls to 0 over so many further
-    passes, which are the last.
+    passes, which are the last. Training ends after `options.seconds`, too: where the passes do not fit, the step
+    falls to 0 with the time.
     """
     shared = _SharedTraining(bags, targets, options, loss, inputs, outputs, negative)
     pieces = shared.pieces()
     shared.work(0, iter([(0, 0, 0)]))  # compiles, or loads what was compiled before
+    shared.begin()
     if after_epoch is None:
         shared.run((low, high, 1 + epoch * len(pieces) + number) for epoch in range(options.epochs)
                    for number, (low, high) in enumerate(pieces))
     epoch, last = 0, 0 if after_epoch is None else options.epochs
-    while after_epoch is not None and epoch < last:
+    while after_epoch is not None and epoch < last and not shared.stop.is_set():
         shared.run((low, high, 1 + epoch * len(pieces) + number) for number, (low, high) in enumerate(pieces))
         epoch += 1
         if (left := after_epoch(epoch)) is not None:
@@ -59,7 +63,8 @@ def learn(bags: Bags, targets: Targets, options: TrainingOptions, loss: str, inp
     if not (np.isfinite(outputs).all() and np.isfinite(inputs[0]).all()):  # row 0, </s>, is in every text
         raise OptionError("training.lr", options.alpha, "a smaller learning rate: training diverged",
                           f"Try training.lr={options.alpha / 10:g}.")
-    return {"features_per_second": round(shared.progress.words_per_second)}
+    return {"features_per_second": round(shared.progress.words_per_second),
+            **({"passes": round(shared.progress.done / max(shared.one_pass, 1), 2)} if shared.stop.is_set() else {})}
 
 
 class _SharedTraining:
@@ -75,6 +80,12 @@ class _SharedTraining:
         self.one_pass, self.alpha = float(bags.sizes[taught].sum(dtype=np.float64)), options.alpha
         self.progress, self.lock, self.stop = Progress(options, self.one_pass * options.epochs), Lock(), Event()
         self.read = np.zeros((options.threads, LINE), np.int64)
+        self.seconds: float | None = None
+        self.began, self.whole = 0.0, self.progress.total
+
+    def begin(self) -> None:
+        """From here on the time counts: compiling is no training."""
+        self.seconds, self.began = self.options.seconds, time.perf_counter()
 
     def pieces(self) -> list[tuple[int, int]]:
         """Ranges of the order with about CHUNK members each."""
@@ -89,7 +100,7 @@ class _SharedTraining:
             done = float(self.read[:, 0].sum())
             step = self.alpha * max(1 - done / self.progress.total, 0.0)
             self.progress.total = done + passes * self.one_pass
-            self.alpha = step * self.progress.total / (passes * self.one_pass)
+            self.alpha, self.whole = step * self.progress.total / (passes * self.one_pass), self.progress.total
 
     def run(self, pieces: Iterator[tuple[int, int, int]]) -> None:
         """All pieces, on all threads; after Ctrl-C each thread stops at the end of its piece."""
@@ -120,3 +131,15 @@ class _SharedTraining:
                                self.noise, self.negative, seed_of(self.options.seed, number))
             with self.lock:
                 self.progress.add(read)
+                self._keep_to_budget()
+
+    def _keep_to_budget(self) -> None:
+        """Shortens training to what fits into the seconds at the speed so far; it ends when they are spent."""
+        if self.seconds is None:
+            return
+        spent = time.perf_counter() - self.began
+        if spent >= self.seconds:
+            self.stop.set()
+        elif spent >= LOOKED * self.seconds:
+            self.progress.total = min(self.whole, max(1.0, self.progress.done * self.seconds / spent))
+

@@ -8,7 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from chainrule.classifying.features import JIT_PAYS_FROM, Bags, Features
+from chainrule.classifying.explaining import Feature, contributions, features_of
+from chainrule.classifying.features import JIT_PAYS_FROM, NO_ROW, Bags, Features
 from chainrule.classifying.reference import hidden_of, log_chances
 from chainrule.classifying.spelling import blocks
 from chainrule.errors import OptionError
@@ -66,6 +67,20 @@ class TextClassifier:
         best, chances = np.argsort(-logs, axis=1, kind="stable")[:, :top], np.exp(logs)
         return [[(self.labels[c], float(chances[text, c])) for c in row if chances[text, c] >= threshold]
                 for text, row in enumerate(best.tolist())]
+
+    def evidence(self, text: bytes, label: str, other: str) -> list[tuple[Feature, float]] | None:
+        """Each feature of a text with what it adds to the score of `label` less that of `other`.
+
+        Of a softmax the sum is ln p(label) − ln p(other), where each label has its own probability it is the difference
+        of their logits. None for a tree of labels, whose probabilities are products and not linear in the features.
+        """
+        if len(self.outputs) != len(self.labels):
+            return None
+        found, ids = list(features_of(self.features, text)), label_ids(self.labels)
+        rows = np.array([each.row for each in found], np.int64)
+        direction = self.outputs[ids[label]].astype(np.float64) - self.outputs[ids[other]]
+        added = contributions(rows, np.asarray(self.inputs[rows[rows != NO_ROW]]), direction, len(found))
+        return list(zip(found, added.tolist(), strict=True))
 
     def hidden(self, texts: Sequence[bytes]) -> np.ndarray:
         """(texts, D): the mean of each text's rows; what fastText calls the vector of a sentence."""

@@ -33,13 +33,16 @@ def compare(
     """Compare recipes under the same budget, on the same split, with the same tokens.
 
     If it is stopped or killed, the same command continues it without repeating finished trainings. A recipe that
-    fails does not stop the others.
+    fails does not stop the others. Language models are ranked by bits per byte, text classifiers by accuracy or F1 on
+    labeled texts, word vectors by the questions or pairs of words that --valid names.
 
     Examples:
 
         chainrule compare ngram lstm transformer --data corpus/ --budget 5m --out report --advise
         chainrule compare lstm --grid model.width=64,128,256 --data pydoc --budget 2Mtok --seeds 3 --out widths
         chainrule compare ngram lstm --data corpus/ --out report --latex table.tex --csv table.csv
+        chainrule compare text-classifier --grid model.word_ngrams=1,2 --data labeled.txt --budget 30s --out report
+        chainrule compare cbow skipgram --data corpus/ --valid questions-words.txt --out report
     """
     from chainrule.errors import UsageError
     from chainrule.experiments.compare import compare as run
@@ -64,6 +67,11 @@ def compare(
 
 
 def _show(report: dict[str, Any], out: Path, advise: bool) -> None:
+    if "measure" in report:
+        from chainrule.cli.terminal.ranking_shown import show_ranking
+
+        show_ranking(report, out, advise)
+        return
     from chainrule.experiments.tables import headers, printed
 
     by = report["ranked_by"]

@@ -8,16 +8,17 @@ from typing import Annotated
 import typer
 
 from chainrule.cli.terminal.console import Json
+from chainrule.cli.terminal.piped import is_text
 from chainrule.errors import UsageError
 
 NOTHING = "there is nothing to look at. Try --text FILE, --text-is \"some words\", --gradients, --graph or --map."
 
 
 def inspect(
-    what: Annotated[list[str], typer.Argument(metavar="RUN [text.…=VALUE ...]", help="A run folder, and how text is "
-                                              "read. For --gradients: run folders, or recipes as training would begin "
-                                              "them, each with its changes; or the examples through-time and "
-                                              "through-depth. For --graph: an example, or a run of the engine.")],
+    what: Annotated[list[str], typer.Argument(metavar="RUN [TEXT|WORD ...] [text.…=VALUE ...]", help=(
+        "A run folder; for a text classifier the text that is labeled, for word vectors some words; and how text is "
+        "read. For --gradients: run folders, or recipes as training would begin them, each with its changes; or the "
+        "examples through-time and through-depth. For --graph: an example, or a run of the engine."))],
     text: Annotated[str | None, typer.Option("--text", "--data", help="The text that is read: a file, glob, folder or "
                                              "built-in corpus; - is standard input.")] = None,
     text_is: Annotated[str | None, typer.Option("--text-is", metavar="TEXT", help="The text itself.")] = None,
@@ -59,6 +60,10 @@ def inspect(
 
     With --map: where the vectors of frequent words lie, in two dimensions.
 
+    For a text classifier: the labels' probabilities, what each word and n-gram adds, and what changes without it; with
+    --data LABELED which labels are confused, and the texts that it is most wrong about. For word vectors: the neighbors
+    of words, and how alike they are.
+
     Examples:
 
         chainrule inspect runs/ptb5 --text-is "the company said it will"
@@ -67,6 +72,8 @@ def inspect(
         chainrule inspect through-time --gradients --out time.svg
         chainrule inspect neuron --graph --out neuron.svg
         chainrule inspect runs/vectors --map --words 5000 --out words.html
+        chainrule inspect runs/vectors king queen man --out words.html
+        chainrule inspect runs/topics "heavy rain tonight" --data test.csv --out why.html
     """
     if map_:
         from chainrule.cli.terminal.map_shown import show_map
@@ -92,14 +99,57 @@ def inspect(
         _refuse({"--tokens": tokens, "--top": top}, "does nothing with --gradients")
         show_gradients(what, text or "pydoc", distance=distance or 50, rows=rows or 16, clip=clip, out=out, json=json)
         return
-    if (text is None) == (text_is is None):
-        raise UsageError(NOTHING if text is None else "--text and --text-is are both given, expected one of them.")
     _refuse({"--distance": distance, "--rows": rows, "--clip": clip}, "does nothing without --gradients")
     if out is not None and out.suffix != ".html":
         raise UsageError(f"--out = {str(out)!r}, expected a name that ends in .html.")
+    _look_at(what, text, text_is, tokens=tokens, top=top, out=out, json=json)
+
+
+def _look_at(what: list[str], text: str | None, text_is: str | None, *, tokens: int | None, top: int | None,
+             out: Path | None, json: bool) -> None:
+    """What there is to see in a run, by what it can do: label texts, place words, or predict text."""
+    from chainrule.protocols import Classifier, WordVectors
+
+    ability = _ability(what[0])
+    if ability is Classifier:
+        from chainrule.cli.terminal.decisions_shown import show_decisions
+
+        _refuse({"--tokens": tokens}, "does nothing with a text classifier")
+        texts, overrides = _parted(what[1:])
+        show_decisions(what[0], [*texts, *([text_is] if text_is is not None else [])], overrides, data=text,
+                       top=top or 5, out=out, json=json)
+        return
+    if ability is WordVectors:
+        from chainrule.cli.terminal.words_shown import show_words
+
+        for option in (name for name, value in (("--text", text), ("--text-is", text_is)) if value is not None):
+            raise UsageError(f"{what[0]} holds word vectors; {option} needs a language model or a text classifier. "
+                             "Name words instead, or draw --map.")
+        _refuse({"--tokens": tokens}, "does nothing with word vectors")
+        show_words(what[0], what[1:], top=top or 10, out=out, json=json)
+        return
+    given, overrides = _parted(what[1:])
+    if len(given) == 1 and text is None and text_is is None and is_text(given[0]):
+        what, text_is = [what[0], *overrides], given[0]
+    if (text is None) == (text_is is None):
+        raise UsageError(NOTHING if text is None else "--text and --text-is are both given, expected one of them.")
     from chainrule.cli.terminal.text_shown import show_text
 
     show_text(what, text, text_is, tokens=tokens or 256, top=top or 5, out=out, json=json)
+
+
+def _ability(run: str) -> type | None:
+    """What models of the run's task can do; None for what is no run, which is told later."""
+    from chainrule.runs import task_of
+    from chainrule.storage import open_run
+
+    return task_of(open_run(run).path).ability if Path(run).is_dir() else None
+
+
+def _parted(words: list[str]) -> tuple[list[str], list[str]]:
+    """Texts, and changes of how text is read."""
+    changes = [word for word in words if word.startswith("text.") and "=" in word]
+    return [word for word in words if word not in changes], changes
 
 
 def _refuse(options: dict[str, object], why: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Any
 
 from chainrule.errors import OptionError
 from chainrule.training.plan import Budget
@@ -27,6 +28,12 @@ def parse_budget(text: str) -> Budget:
         if unit.lower().endswith(thing) and unit[: -len(thing)] in SIZES:
             return _positive(text, kind, number * SIZES[unit[: -len(thing)]])
     raise OptionError("--budget", text, "seconds, tokens or FLOPs", HINT)
+
+
+def has_budget(recipe: Any, budget: Budget) -> bool:
+    """Whether training by this recipe keeps to such a budget: counting does not, nor what makes passes alone."""
+    own = getattr(getattr(recipe, "training", None), "budget", None)
+    return getattr(own, budget.kind, None) is not None
 
 
 def _positive(text: str, kind: str, amount: float) -> Budget:

@@ -8,13 +8,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from chainrule.contests import Contest, Contested
 from chainrule.errors import OptionError, UsageError
-from chainrule.experiments.budget import parse_budget, parse_size
+from chainrule.experiments.budget import has_budget, parse_budget, parse_size
 from chainrule.experiments.by_tokens import LOSSLESS
-from chainrule.experiments.contestants import Contestant, check_recipes, contestants
+from chainrule.experiments.contestants import Contestant, check_recipes, contestants, one_task
 from chainrule.experiments.excerpts import passages, prompts
 from chainrule.experiments.folder import check_folder, locked, write_plan
-from chainrule.experiments.holdout import Source, of_single_lines, source, texts
+from chainrule.experiments.holdout import FRACTION, Source, of_single_lines, source, texts
 from chainrule.experiments.progress import LogLines, TrialProgress, forecast
 from chainrule.experiments.running import Setting, Trial, finished, outcome
 from chainrule.experiments.terms import (
@@ -45,9 +46,10 @@ class Comparison:
     seeds: tuple[int, ...]
     source: Source
     train: Corpus
-    held_out: Corpus
+    held_out: Any  # a corpus, or what the contest is on
     documents: tuple[bytes, ...]  # of the held-out text
     notes: tuple[str, ...]
+    contest: Contest | None = None  # for tasks that are not compared by the text itself
 
 
 def compare(recipes: str | Sequence[str], data: str | Path | Sequence[str | Path], out: str | Path, *,
@@ -58,8 +60,6 @@ def compare(recipes: str | Sequence[str], data: str | Path | Sequence[str | Path
     `recipes` are names or files, each followed by its changes: `["lstm", "model.width=128", "ngram"]`.
     `progress` is told how far each training is; without it a few lines are logged.
     """
-    from chainrule.experiments.report import written
-
     terms, out = terms or Terms(), Path(out)
     words = recipes.split() if isinstance(recipes, str) else list(recipes)
     spent = parse_budget(budget)
@@ -74,13 +74,13 @@ def compare(recipes: str | Sequence[str], data: str | Path | Sequence[str | Path
         for each in comparison.entries:
             if each.problem:
                 log.info(f"{each.name}: cannot be trained: {each.problem}")
-        _log_forecast(trials, setting, sum(map(len, comparison.documents)))
+        _log_forecast(trials, setting, _held_out(comparison))
         try:
             outcomes = _run_trials(trials, setting)
         except KeyboardInterrupt:
             log.info("stopped; the same command continues from here.")
             raise
-        return written(comparison, trials, outcomes, setting, _command(words, data, out, budget, terms))
+        return _writer(comparison)(comparison, trials, outcomes, setting, _command(words, data, out, budget, terms))
 
 
 def planned(words: Sequence[str], data: Any, budget: Budget, terms: Terms) -> Comparison:
@@ -88,12 +88,17 @@ def planned(words: Sequence[str], data: Any, budget: Budget, terms: Terms) -> Co
     if terms.seeds < 1:
         raise OptionError("--seeds", terms.seeds, "at least 1")
     params = None if terms.params is None else parse_size("--params", terms.params)
-    own = terms.tokenizer == OWN
-    entries = contestants(words, terms.grid, own_tokenizers=own)
-    _check_changes(entries, terms)
+    own, entries = terms.tokenizer == OWN, contestants(words, terms.grid, own_tokenizers=True)
     plain = [each.resolved(applicable(each, terms.changes)) for each in entries]
+    task = one_task(plain)
+    contested = isinstance(task, Contested)
+    if not own and not contested:
+        entries = contestants(words, terms.grid)  # refuses a tokenizer for one recipe alone
+    _check_changes(entries, terms)
     check_recipes(plain)
     like = reads_alike(plain)
+    if contested:
+        return planned_contest(Asked(entries, plain, task, like), data, budget, terms)
     where, notes = source(data, terms.valid, like.text, like.split.valid, like.split.seed)
     train, held_out = where.halves()
     documents = texts(held_out)
@@ -112,6 +117,40 @@ def planned(words: Sequence[str], data: Any, budget: Budget, terms: Terms) -> Co
     notes += [f"{missed} --tokenizer {LOSSLESS} does not." for name in used if (missed := spaces_missed(name, train))]
     return Comparison(tuple(resolved), budget, tokenizer, tuple(range(terms.seeds)), where, train, held_out,
                 tuple(documents), tuple([*notes, note] if note else notes))
+
+
+def _writer(comparison: Comparison) -> Any:
+    """What puts the results together: a table of bits per byte, or of the task's measure."""
+    from chainrule.experiments import report as by_text
+    from chainrule.experiments.by_measure import report as by_measure
+
+    return by_text.written if comparison.contest is None else by_measure.written
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command names: recipes, as they are and resolved, their task, and the first of them."""
+
+    entries: Sequence[Contestant]
+    plain: Sequence[Contestant]
+    task: Contested
+    like: Any
+
+
+def planned_contest(asked: Asked, data: Any, budget: Budget, terms: Terms) -> Comparison:
+    """The same for a task that has a measure of its own: each recipe has its own tokenizer, unless one is named."""
+    like, task = asked.like, asked.task
+    for each in asked.plain:
+        if each.recipe is not None and task.reading(each.recipe) != task.reading(like):
+            raise UsageError(f"{each.name} reads the data in another way than {asked.plain[0].name}, expected the same "
+                             "for all. Set it for all with --change.")
+    where, _ = source(data, terms.valid, like.text, like.split.valid or FRACTION, like.split.seed)
+    contest = task.contest(like, where.data, where.valid, fraction=where.fraction, seed=where.seed)
+    tokenizer, _ = (None, None) if terms.tokenizer in (None, OWN) else chosen_tokenizer(terms.tokenizer, 0)
+    resolved = [each.resolved([*shared_changes(each, terms, budget, tokenizer), f"split.valid={contest.split!r}"])
+                for each in asked.entries]
+    return Comparison(tuple(resolved), budget, tokenizer, tuple(range(terms.seeds)), where, contest.train,
+                      contest.held_out, (), tuple(contest.notes), contest)
 
 
 def _check_changes(entries: Sequence[Contestant], terms: Terms) -> None:
@@ -148,12 +187,18 @@ def _run_trials(trials: Mapping[str, Sequence[Trial]], setting: Setting) -> dict
     return outcomes
 
 
-def _log_forecast(trials: Mapping[str, Sequence[Trial]], setting: Setting, held_out_bytes: int) -> None:
+def _log_forecast(trials: Mapping[str, Sequence[Trial]], setting: Setting, held_out: str) -> None:
     """Says how long everything will take, unless all of it is done."""
     left = [trial for own in trials.values() for trial in own if finished(trial, setting) is None]
-    counted = [trial.name for trial in left if not hasattr(trial.recipe, "training")]
+    free = [trial.name for trial in left if not has_budget(trial.recipe, setting.budget)]
     if left:
-        log.info(forecast(len(left) - len(counted), counted, setting.budget, held_out_bytes))
+        log.info(forecast(len(left) - len(free), free, setting.budget, held_out))
+
+
+def _held_out(comparison: Comparison) -> str:
+    if comparison.contest is not None:
+        return f"the {comparison.contest.units} held out"
+    return f"{sum(map(len, comparison.documents)):,} bytes"
 
 
 def _plan_of(comparison: Comparison) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from chainrule.contests import Contested
 from chainrule.errors import ChainruleError, UsageError
 from chainrule.protocols import LanguageModel
 from chainrule.recipe.overrides import with_changes
@@ -39,12 +40,31 @@ class Contestant:
             recipe = load_recipe(self.source, [*self.changes, *shared])
             family: Any = find("families", recipe.family)
             family.ready()
-            if build("tasks", recipe.task).ability is not LanguageModel:
+            task = build("tasks", recipe.task)
+            if task.ability is not LanguageModel and not isinstance(task, Contested):
                 raise UsageError(f"a model of the family {recipe.family!r} for the task {recipe.task['name']!r} is not "
                                  "a language model: it predicts no text, so it has no bits per byte.")
             return replace(self, recipe=recipe)
         except ChainruleError as error:
             return replace(self, problem=" ".join(str(error).split()))
+
+
+def one_task(entries: Sequence[Contestant]) -> Any:
+    """The task of all recipes; different ones are refused, for no measure serves both.
+
+    Language models are compared by the text itself, whatever task they were trained on.
+    """
+    found: dict[str, tuple[str, Any]] = {}
+    for each in entries:
+        if each.recipe is not None:
+            task = build("tasks", each.recipe.task)
+            kind = "language" if task.ability is LanguageModel else str(each.recipe.task["name"])
+            found.setdefault(kind, (each.name, task))
+    if len(found) > 1:
+        told = " and ".join(f"{name} ({task.kind})" for name, task in found.values())
+        raise UsageError(f"{told} are of different tasks, expected one task for all: no measure serves both. Compare "
+                         "them apart.")
+    return next((task for _, task in found.values()), None)
 
 
 def contestants(words: Sequence[str], grid: Sequence[str] = (), *, own_tokenizers: bool = False) -> list[Contestant]:

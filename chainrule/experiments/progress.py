@@ -57,17 +57,17 @@ class LogLines:
             log.info(f"{self.name}: failed: {failure}")
 
 
-def forecast(trained: int, counted: Sequence[str], budget: Budget, held_out_bytes: int) -> str:
-    """How long everything will take: `trained` trainings under the budget, and models that count the text once."""
+def forecast(trained: int, free: Sequence[str], budget: Budget, held_out: str) -> str:
+    """How long everything will take: `trained` trainings under the budget, and others, which it does not bound."""
     said = []
     if trained:
         each = duration(budget.amount) if budget.kind == "seconds" else str(budget)
         whole = (duration(trained * budget.amount) if budget.kind == "seconds" else
                  f"{trained * budget.amount:,.6g} {'FLOPs' if budget.kind == 'flops' else budget.kind}")
         said.append(f"1 training of {each}" if trained == 1 else f"{trained} trainings of {each} each, {whole} in all")
-    if counted:
-        said.append(f"{', '.join(counted)}: counted once, whatever the budget")
-    return f"{'; '.join(said)}; then an evaluation of each on {held_out_bytes:,} bytes."
+    if free:
+        said.append(f"{', '.join(free)}: as the recipe says, whatever the budget")
+    return f"{'; '.join(said)}; then an evaluation of each on {held_out}."
 
 
 def duration(seconds: float) -> str:
@@ -78,8 +78,11 @@ def duration(seconds: float) -> str:
     return " ".join(part for part in (f"{hours:,} h" if hours else "", f"{minutes} min" if minutes else "") if part)
 
 
-def spent(share: float, budget: Budget, bits_per_byte: float | None) -> str:
+def spent(facts: Mapping[str, Any], budget: Budget) -> str:
     """`40 s of 60 s, 2.31 bits per byte of the text trained on`"""
+    share, bits = facts["progress"], facts.get("bits_per_byte")
+    if "step" not in facts:  # it makes its own number of passes
+        return f"{share:.0%} trained"
     words = (f"{share * budget.amount:,.0f} s of {budget.amount:,.0f} s" if budget.kind == "seconds" else
              f"{share:.0%} of {budget}")
-    return words + (f", {bits_per_byte:.2f} bits per byte of the text trained on" if bits_per_byte else "")
+    return words + (f", {bits:.2f} bits per byte of the text trained on" if bits else "")

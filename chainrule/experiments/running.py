@@ -121,7 +121,7 @@ def _follow(process: subprocess.Popen[str], setting: Setting) -> str | None:
         if "failed" in facts:
             return str(facts["failed"])
         if "progress" in facts:
-            setting.progress.came(facts, spent(facts["progress"], setting.budget, facts.get("bits_per_byte")))
+            setting.progress.came(facts, spent(facts, setting.budget))
         elif "stage" in facts:
             setting.progress.measuring()
     return None

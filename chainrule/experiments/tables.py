@@ -52,6 +52,9 @@ def as_csv(report: Mapping[str, Any]) -> str:
     """Every number as report.json has it, in the units that COLUMNS name; an empty cell is a number there is not."""
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
+    if "measure" in report:
+        lines.writerows(by_measure().csv_lines(report))
+        return text.getvalue()
     lines.writerow(COLUMNS)
     for row in report["rows"]:
         measured, interval = row["measured"], row["interval"] if row["comparable"] else None
@@ -68,7 +71,7 @@ def as_csv(report: Mapping[str, Any]) -> str:
 def as_latex(report: Mapping[str, Any]) -> str:
     """A tabular in the style of booktabs."""
     lines = [" & ".join(_escaped(cell, LATEX) for cell in cells) + r" \\" for cells in _paper(report)]
-    columns = "l" + "r" * len(HEADERS)  # the interval is two of them
+    columns = "l" + "r" * (len(_paper(report)[0]) - 1)
     return "\n".join([r"% \usepackage{booktabs}", rf"\begin{{tabular}}{{{columns}}}", r"\toprule", lines[0],
                       r"\midrule", *lines[1:], r"\bottomrule", r"\end{tabular}"]) + "\n"
 
@@ -76,8 +79,15 @@ def as_latex(report: Mapping[str, Any]) -> str:
 def as_markdown(report: Mapping[str, Any]) -> str:
     """A table as GitHub and Pandoc read it."""
     lines = [f"| {' | '.join(_escaped(cell, MARKDOWN) for cell in cells)} |" for cells in _paper(report)]
-    rule = "|---|" + "---:|" * len(HEADERS)
+    rule = "|---|" + "---:|" * (len(_paper(report)[0]) - 1)
     return "\n".join([lines[0], rule, *lines[1:]]) + "\n"
+
+
+def by_measure() -> Any:
+    """The tables of a report that ranks by a measure of its task, and not by bits per byte."""
+    from chainrule.experiments.by_measure import tables
+
+    return tables
 
 
 FORMATS: dict[str, Callable[[Mapping[str, Any]], str]] = {
@@ -108,6 +118,8 @@ def write_tables(files: Mapping[str, Path], report: Mapping[str, Any]) -> None:
 
 def _paper(report: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """The head and all rows, with the ends of the interval in columns of their own."""
+    if "measure" in report:
+        return by_measure().paper(report)
     by = report["ranked_by"]
     found: list[tuple[str, ...]] = [("model", headers(by)[1], "95 % low", "95 % high", *HEADERS[3:])]
     for row in report["rows"]:
@@ -124,8 +136,8 @@ def _escaped(text: str, escapes: Mapping[str, str]) -> str:
 
 def _costs(row: Row) -> tuple[str, ...]:
     measured = row["measured"]
-    return (_short(row["parameters"]), _seconds(measured["training_seconds"]) if row["kind"] == "model" else "",
-            _short(measured["tokens_per_second"]), _bytes(measured["peak_memory"]), _bytes(row["disk_bytes"]),
+    return (_short(row["parameters"]), in_seconds(measured["training_seconds"]) if row["kind"] == "model" else "",
+            _short(measured["tokens_per_second"]), in_bytes(measured["peak_memory"]), in_bytes(row["disk_bytes"]),
             _unit(_short(measured["generation_tokens_per_second"]), "tok/s"), _short(row["flops"]))
 
 
@@ -139,13 +151,13 @@ def _short(number: float | None) -> str:
     return f"{number:.3g}"
 
 
-def _bytes(number: float | None) -> str:
+def in_bytes(number: float | None) -> str:
     if number is None:
         return ""
     return f"{number / 1e3:.0f} kB" if number < 1e5 else f"{number / 1e6:,.{0 if number >= 1e7 else 1}f} MB"
 
 
-def _seconds(number: float | None) -> str:
+def in_seconds(number: float | None) -> str:
     return "" if number is None else f"{number * 1e3:.0f} ms" if number < 0.1 else f"{number:,.1f} s"
 
 

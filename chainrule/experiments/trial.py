@@ -58,11 +58,12 @@ class _ProgressSender:
     def __call__(self, facts: Mapping[str, Any]) -> None:
         if time.monotonic() - self.sent >= EVERY:
             self.sent = time.monotonic()
-            send({name: facts[name] for name in ("progress", "step", "bits_per_byte")})
+            send({name: facts[name] for name in ("progress", "step", "bits_per_byte") if name in facts})
 
 
 def perform(task: Mapping[str, Any]) -> None:
     """Trains unless there is a finished run, then measures."""
+    from chainrule.experiments.by_measure.answers import contest_of, write_answers
     from chainrule.experiments.holdout import Source
     from chainrule.experiments.measuring import measure
     from chainrule.recipe.recipe import make_recipe
@@ -71,16 +72,23 @@ def perform(task: Mapping[str, Any]) -> None:
     from chainrule.starting import resolved
     from chainrule.verbs.train import finish, prepared
 
-    text, held_out = Source(**task["source"]).halves()
-    recipe, out = make_recipe(task["recipe"]), Path(task["run"])
-    corpus, valid = validation(recipe, text, held_out)
+    recipe, out, source = make_recipe(task["recipe"]), Path(task["run"]), Source(**task["source"])
+    contest = contest_of(recipe, source)
+    if contest is None:
+        text, held_out = source.halves()
+        corpus, valid = validation(recipe, text, held_out)
+    else:
+        corpus, valid = contest.for_validation() if learns_from_validation(recipe) else (contest.train, None)
     if not is_trained(out, recipe, corpus, valid):
         recipe, start = resolved(recipe, (), None)
         job = prepared(recipe, corpus, out, valid=valid, force=True, show=_ProgressSender(), start=start)
         family: Any = find("families", recipe.family)
         finish(job, family.train(job), out, force=True, measure=False)
     send({"stage": "measuring"})
-    measure(load(out), held_out, task)
+    if contest is None:
+        measure(load(out), held_out, task)
+    else:
+        write_answers(contest.answers(load(out)), task)
 
 
 def is_trained(out: Path, recipe: Any, corpus: Any, valid: Any) -> bool:

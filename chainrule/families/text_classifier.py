@@ -16,7 +16,7 @@ from chainrule.classifying.continuing import Earlier
 from chainrule.classifying.features import Features, Shape
 from chainrule.classifying.fitting import Fitted, Fitting, Texts, read_texts
 from chainrule.classifying.index_check import check_arrays
-from chainrule.classifying.labeled import Example, examples, layout_of
+from chainrule.classifying.labeled import Example, labeled, layout_of
 from chainrule.classifying.labeled_json import with_parts
 from chainrule.classifying.model import TextClassifier
 from chainrule.classifying.quantizing import QuantizedRows
@@ -32,7 +32,6 @@ from chainrule.storage.json_text import json_text
 from chainrule.storage.manifest import HINT
 from chainrule.storage.tensors import open_tensors, save_tensors
 from chainrule.text.options import Column
-from chainrule.text.split import Selection
 from chainrule.vectors.huffman import Tree, huffman, no_tree
 from chainrule.vectors.text import listed
 
@@ -48,6 +47,14 @@ class Labels(BaseModel):
     prefix: str = Field(default="__label__", min_length=1)
     field: Column = "label"
     separator: str | None = None
+
+
+class TimeLimit(BaseModel):
+    """What ends training before its passes are done."""
+
+    model_config = frozen
+
+    seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
 
 
 @part
@@ -91,6 +98,7 @@ class TextClassifierFamily(Family):
         held_out: float = Field(default=0.1, ge=0, lt=1)  # of the texts, to see when to stop, unless others are given
         autotune: str | None = None  # search for better options first: a time such as 60s, or 20trials
         threads: int | None = Field(default=None, ge=1)  # all processors; 1 makes every run with a seed the same
+        budget: TimeLimit = TimeLimit()
 
     @classmethod
     def check_start(cls, recipe: Any, start: Start) -> None:
@@ -241,9 +249,4 @@ def _vectors(path: str, dimension: int) -> Any:
 
 
 def _labeled(corpus: Any, recipe: Any) -> Iterator[Example]:
-    """The labeled texts of a corpus; where a part was set aside, whole texts are taken by their number."""
-    layout = layout_of(recipe.text, recipe.model.labels)
-    if not isinstance(corpus, Selection):
-        return examples(corpus.sources, layout)
-    every = enumerate(examples(corpus.base.sources, layout))  # type: ignore[attr-defined]
-    return (each for number, each in every if corpus.rule.takes(number))
+    return labeled(corpus, layout_of(recipe.text, recipe.model.labels))

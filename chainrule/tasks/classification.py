@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from chainrule.protocols import Classifier, Task
 from chainrule.recipe.registry import part
 
 if TYPE_CHECKING:
+    from chainrule.contests import Contest
     from chainrule.evaluation.options import Measuring
 
 
@@ -20,7 +22,7 @@ class Classification(Task):
 
     ability = Classifier
     kind = "text classifier"
-    uses = ("predict {run} FILE", "evaluate {run} --data FILE", "quantize {run} --out SMALL")
+    uses = ("predict {run} FILE", 'inspect {run} "a text"', "evaluate {run} --data FILE", "quantize {run} --out SMALL")
     caution = "It labels texts as those were that it learned from, with their mistakes and prejudices."
 
     def evaluate(self, run: Any, data: Any, how: Measuring) -> dict[str, Any]:
@@ -33,3 +35,13 @@ class Classification(Task):
         return measure(run.offering(Classifier, "evaluate"),
                        examples(corpus.sources, layout_of(recipe.text, recipe.model.labels)), corpus.name,
                        threshold_of(run, how.threshold))
+
+    def reading(self, recipe: Any) -> Any:
+        return recipe.model.labels
+
+    def contest(self, recipe: Any, data: Sequence[str], valid: Sequence[str] | None, *, fraction: float, seed: int
+                ) -> Contest:
+        """On labeled texts: `tasks._labeled_texts`."""
+        from chainrule.tasks._labeled_texts import LabeledTexts
+
+        return LabeledTexts(recipe, data, valid, fraction, seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ from chainrule.protocols import Task, WordVectors
 from chainrule.recipe.registry import part
 
 if TYPE_CHECKING:
+    from chainrule.contests import Contest
     from chainrule.evaluation.options import Measuring
 
 
@@ -21,7 +23,7 @@ class WordVectorsTask(Task):
 
     ability = WordVectors
     kind = "word vectors"
-    uses = ("neighbors {run} WORD", "analogy {run} man woman king")
+    uses = ("neighbors {run} WORD", "analogy {run} man woman king", "inspect {run} WORD WORD")
     caution = "Words are near each other as they were in its training text, whose mistakes and prejudices it has."
     reads_text = False
 
@@ -30,3 +32,13 @@ class WordVectorsTask(Task):
         from chainrule.vectors.evaluating import evaluate
 
         return evaluate(run.offering(WordVectors, "evaluate"), [data] if isinstance(data, str | Path) else list(data))
+
+    def reading(self, recipe: Any) -> Any:
+        return None
+
+    def contest(self, recipe: Any, data: Sequence[str], valid: Sequence[str] | None, *, fraction: float, seed: int
+                ) -> Contest:
+        """On questions and pairs of words: `tasks._word_questions`."""
+        from chainrule.tasks._word_questions import WordQuestions
+
+        return WordQuestions(recipe, data, valid)

@@ -20,11 +20,16 @@ steps = logging.getLogger("chainrule.steps")
 def evaluate(vectors: Vectors, files: Sequence[str | Path]) -> dict[str, Any]:
     """`{"files": {name: {"evaluation": part, …scores}}}`; of a folder, every file that a part knows."""
     found = {}
-    for each in files:
-        for path, name in _in_folder(Path(each)) if Path(each).is_dir() else [(Path(each), _known(Path(each)))]:
-            steps.debug(f"{name}: {path.name}")
-            found[str(path)] = {"evaluation": name, **build(KIND, name).measure(vectors, path)}
+    for path, name in files_to_measure(files):
+        steps.debug(f"{name}: {path.name}")
+        found[str(path)] = {"evaluation": name, **build(KIND, name).measure(vectors, path)}
     return {"files": found}
+
+
+def files_to_measure(files: Sequence[str | Path]) -> list[tuple[Path, str]]:
+    """Each file with the part that measures on it; of a folder, every file that a part knows."""
+    return [found for each in files
+            for found in (_in_folder(Path(each)) if Path(each).is_dir() else [(Path(each), _known(Path(each)))])]
 
 
 def _known(path: Path) -> str:

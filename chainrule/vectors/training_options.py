@@ -26,6 +26,7 @@ class TrainingOptions:
     threads: int = 1
     seed: int = 0
     folder: Path | None = None  # for large temporary files; None is the system's default
+    seconds: float | None = None  # of classifiers: training ends after so many
     show: Callable[[Mapping[str, Any]], None] | None = None
 
     def alpha_at(self, share: float) -> float:

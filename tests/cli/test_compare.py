@@ -43,8 +43,8 @@ def test_a_person_gets_a_table_notes_advice_and_what_to_do_next(shown):
         *sorted(["ngram order=2", "ngram order=3"], key=lambda name: shown.stdout.index(name)), "zlib", "bz2", "xz",
         "mixture of all"]
     assert "Advice: None yet: the compressor " in shown.stdout and "Note: " in shown.stdout
-    assert "chainrule: ngram order=2, ngram order=3: counted once, whatever the budget; then an evaluation of each" in (
-        shown.stderr)
+    assert ("chainrule: ngram order=2, ngram order=3: as the recipe says, whatever the budget; then an evaluation of "
+            "each") in shown.stderr
     assert lines[-1] == '  chainrule generate report/best --prompt "..."'
     assert "[1/2] ngram order=2: started." in shown.stderr
 

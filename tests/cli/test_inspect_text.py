@@ -140,7 +140,8 @@ def test_word_vectors_are_no_language_model_and_that_is_reported(folder, inspect
     train("skipgram", folder / "text.txt", folder / "vectors",
           overrides=["model.dimension=4", "training.epochs=1", "tokenizer.min_count=1"])
     done = inspect("vectors", "--text-is", "the cat", code=2)
-    assert done.stderr.endswith("vectors holds word vectors; inspect needs a language model.\n")
+    assert done.stderr.endswith("vectors holds word vectors; --text-is needs a language model or a text "
+                                "classifier. Name words instead, or draw --map.\n")
 
 
 def test_a_page_that_cannot_be_written_is_reported(folder, inspect, monkeypatch):

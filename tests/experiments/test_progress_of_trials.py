@@ -10,12 +10,12 @@ from chainrule.training.plan import Budget
 @pytest.mark.parametrize(("trained", "counted", "budget", "words"), [
     (6, [], Budget(seconds=300), "6 trainings of 5 min each, 30 min in all; then an evaluation of each on 9,000 "),
     (1, ["ngram"], Budget(seconds=90),
-     "1 training of 90 s; ngram: counted once, whatever the budget; then an evaluation of each on 9,000 bytes."),
+     "1 training of 90 s; ngram: as the recipe says, whatever the budget; then an evaluation of each on 9,000 bytes."),
     (2, [], Budget(tokens=2e6), "2 trainings of 2e+06 tokens each, 4e+06 tokens in all; then"),
-    (0, ["a", "b"], Budget(seconds=60), "a, b: counted once, whatever the budget; then an evaluation of each on"),
+    (0, ["a", "b"], Budget(seconds=60), "a, b: as the recipe says, whatever the budget; then an evaluation of each on"),
 ])
 def test_the_whole_time_is_said_before_the_first_training(trained, counted, budget, words):
-    assert forecast(trained, counted, budget, 9000).startswith(words)
+    assert forecast(trained, counted, budget, "9,000 bytes").startswith(words)
 
 
 def test_durations_are_in_units_that_one_reads():
@@ -29,7 +29,7 @@ def test_a_log_file_has_a_line_for_each_quarter_that_takes_long(caplog, monkeypa
     lines, budget = LogLines(), Budget(seconds=240)
     lines.started("[1/2] lstm")
     for share in range(1, 41):
-        lines.came({"progress": share / 40}, spent(share / 40, budget, 2.5))
+        lines.came({"progress": share / 40}, spent({"step": 1, "progress": share / 40, "bits_per_byte": 2.5}, budget))
     lines.measuring()
     lines.ended(None)
     assert [record.message for record in caplog.records] == ["[1/2] lstm: started.", *(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
 
 from chainrule.text.corpora.blocks import lines
 from chainrule.vectors.store import Vectors
@@ -15,6 +17,9 @@ SIZE = 1 << 20  # bytes read at a time
 class Evaluation(Protocol):
     """What a file in chainrule/vectors/evaluations/ marks as its part."""
 
+    units: ClassVar[str]  # what is asked: questions, pairs, texts
+    measured_by: ClassVar[str]  # the part of evaluation/measures by which `compare` ranks
+
     @staticmethod
     def recognizes(path: Path) -> bool:
         """Whether the file looks like one of this kind."""
@@ -22,6 +27,10 @@ class Evaluation(Protocol):
 
     def measure(self, vectors: Vectors, path: Path) -> dict[str, Any]:
         """The scores; what could not be asked because a word is unknown is counted, never hidden."""
+        ...
+
+    def answers(self, vectors: Vectors, path: Path) -> np.ndarray:
+        """(R, K): what was found for each unit of the file, as the measure reads it; NaN where a word is unknown."""
         ...
 
 

@@ -29,6 +29,8 @@ class Analogies:
     Beside it 3CosMul, argmax cos(x,b) cos(x,c) / (cos(x,a) + ε) with cosines taken to [0, 1]: Levy & Goldberg 2014.
     """
 
+    units, measured_by = "questions", "accuracy"
+
     @staticmethod
     def recognizes(path: Path) -> bool:
         """Lines of four words, or of five with a tag in the fourth place (MSR); with a heading, whatever follows."""
@@ -55,6 +57,17 @@ class Analogies:
                 sections[section]["correct_3cosmul"] += right_too
         total = {key: sum(each[key] for each in sections.values()) for key in COUNTS}
         return {**_rated(total), "sections": {name: _rated(each) for name, each in sections.items()}}
+
+    def answers(self, vectors: Vectors, path: Path) -> np.ndarray:
+        """(questions, 2): whether 3CosAdd finds the word, and 1."""
+        rows_Q4 = np.array([[row_of(vectors, word) for word in words] for _, words in _questions(path)])
+        found = np.full((len(rows_Q4), 2), np.nan)
+        known = np.flatnonzero(rows_Q4.min(axis=1) >= 0)
+        for low in range(0, len(known), TOGETHER):
+            some = known[low : low + TOGETHER]
+            found[some, 0] = answers(vectors, rows_Q4[some, :3])[0] == rows_Q4[some, 3]
+        found[known, 1] = 1
+        return found
 
 
 def _questions(path: Path) -> Iterator[tuple[str, list[str]]]:

@@ -28,6 +28,8 @@ class Classification:
     cross-validated in 10 folds.
     """
 
+    units, measured_by = "texts", "accuracy"
+
     @staticmethod
     def recognizes(path: Path) -> bool:
         """By a label at the beginning of each line, or by its name: x.pos beside x.neg."""
@@ -39,32 +41,41 @@ class Classification:
         return files_of(path).all()
 
     def measure(self, vectors: Vectors, path: Path) -> dict[str, Any]:
+        return self._measured(vectors, path)[0]
+
+    def answers(self, vectors: Vectors, path: Path) -> np.ndarray:
+        """(texts, 2): whether the label is right, and 1."""
+        right = self._measured(vectors, path)[1]
+        return np.stack([right, np.ones(len(right))], axis=1).astype(np.float64)
+
+    def _measured(self, vectors: Vectors, path: Path) -> tuple[dict[str, Any], np.ndarray]:
         files, means = files_of(path), Means(vectors)
         train = read_labeled(files.train)
         if len(train.classes) < 2:
             raise DataError(f"{path}: {len(train.classes)} label, expected at least 2.")
         x = means.of(train.texts)
         if files.test is None:
-            found = _in_folds(x, train.labels, len(train.classes))
+            found, right = _in_folds(x, train.labels, len(train.classes))
         else:
             test = read_labeled([files.test], train.classes)
             held = None if files.valid is None else read_labeled([files.valid], train.classes)
             given = None if held is None else (means.of(held.texts), held.labels)
-            found = _tested(x, train, (means.of(test.texts), test.labels), given)
-        return {"classes": len(train.classes), **found, "coverage": means.coverage}
+            found, right = _tested(x, train, (means.of(test.texts), test.labels), given)
+        return {"classes": len(train.classes), **found, "coverage": means.coverage}, right
 
 
 Given = tuple[np.ndarray, np.ndarray]  # features (B, D) and classes (B,)
 
 
-def _tested(x: np.ndarray, train: Labeled, test: Given, valid: Given | None) -> dict[str, Any]:
+def _tested(x: np.ndarray, train: Labeled, test: Given, valid: Given | None
+            ) -> tuple[dict[str, Any], np.ndarray]:
     learned, scale, l2 = _learned((x, train.labels), len(train.classes), valid)
     right = learned.predict(scale(test[0])) == test[1]
     return {"train": len(x), "valid": 0 if valid is None else len(valid[1]), "test": len(right),
-            **_figures(right, test[1]), "l2": l2}
+            **_figures(right, test[1]), "l2": l2}, right
 
 
-def _in_folds(x: np.ndarray, y: np.ndarray, classes: int) -> dict[str, Any]:
+def _in_folds(x: np.ndarray, y: np.ndarray, classes: int) -> tuple[dict[str, Any], np.ndarray]:
     """Each text is classified by a model that was not trained on it; the folds are the same every time."""
     fold = np.random.default_rng(0).permutation(len(y)) % FOLDS
     right = np.zeros(len(y), bool)
@@ -72,7 +83,7 @@ def _in_folds(x: np.ndarray, y: np.ndarray, classes: int) -> dict[str, Any]:
         out = fold == number
         learned, scale, _ = _learned((x[~out], y[~out]), classes, None)
         right[out] = learned.predict(scale(x[out])) == y[out]
-    return {"texts": len(y), "folds": FOLDS, **_figures(right, y)}
+    return {"texts": len(y), "folds": FOLDS, **_figures(right, y)}, right
 
 
 def _learned(given: Given, classes: int, valid: Given | None) -> tuple[Logistic, Any, float]:

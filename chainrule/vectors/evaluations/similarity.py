@@ -28,6 +28,8 @@ class Similarity:
     and counted; where unseen words have vectors of subwords, figures with them follow.
     """
 
+    units, measured_by = "pairs", "spearman"
+
     @staticmethod
     def recognizes(path: Path) -> bool:
         """Two words and later a number in every line but a heading."""
@@ -44,6 +46,16 @@ class Similarity:
             again = _figures(vectors, composed, len(pairs))
             found |= {f"{key}_with_subwords": value for key, value in again.items()}
         return found
+
+    def answers(self, vectors: Vectors, path: Path) -> np.ndarray:
+        """(pairs, 2): the cosine and people's score; subwords give unseen words a vector."""
+        return np.array([[_cosine(vectors, one, other), score] for one, other, score in _pairs(path)])
+
+
+def _cosine(vectors: Vectors, one: str, other: str) -> float:
+    """NaN where one has no vector."""
+    found = [_vector(vectors, word) for word in (one, other)]
+    return float("nan") if any(each is None for each in found) else vectors.similarity(*found)
 
 
 def _figures(vectors: Vectors, pairs: list[Pair], total: int) -> dict[str, Any]:

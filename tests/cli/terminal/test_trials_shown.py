@@ -36,7 +36,7 @@ def test_each_model_is_one_line_with_a_bar(tmp_path):
     last = shown.replace("\r", "\n").split("\n")
     bars = {line.split(" ━")[0].strip() for line in last if "━" in line}
     assert bars == {"[1/2] ngram", "[2/2] ngram order=2"} and "started." not in shown
-    assert "chainrule: ngram, ngram order=2: counted once, whatever the budget" in shown
+    assert "chainrule: ngram, ngram order=2: as the recipe says, whatever the budget" in shown
     assert "bits/byte" in printed and "━" not in printed
     again, _ = on_terminal(command, tmp_path)
     assert again.count("already finished") >= 2

@@ -1,0 +1,1 @@
+"""Comparisons by the measure of a task: accuracy, F1, correlations."""
