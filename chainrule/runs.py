@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from chainrule.recipe.recipe import RECIPE as RECIPE
 from chainrule.recipe.recipe import Recipe, load_recipe, make_recipe
 from chainrule.recipe.registry import build, find
 from chainrule.storage import open_run, write_run
+from chainrule.storage.json_files import read_object
 from chainrule.storage.json_text import json_text
 from chainrule.storage.manifest import HINT
 
@@ -82,7 +82,7 @@ def load(run: str | Path, *, to_write: bool = False) -> LoadedRun:
         raise StorageError(f"{run}: holds counts, not a model. Make one with chainrule merge {run} --out RUN.")
     recipe = _recipe_of(folder.path)
     tokenizer = load_tokenizer(folder.file(TOKENIZER))
-    report = report_of(folder.file(REPORT))
+    report = read_object(folder.file(REPORT))
     family: Any = find("families", recipe.family)
     try:
         model = (family.load_to_write if to_write else family.load)(folder.path, recipe, tokenizer)
@@ -91,17 +91,6 @@ def load(run: str | Path, *, to_write: bool = False) -> LoadedRun:
         raise StorageError(f"{run}: its files do not make a model of the family {recipe.family} ({said}). {HINT}"
                            ) from error
     return LoadedRun(folder.path, recipe, tokenizer, model, report)
-
-
-def report_of(path: Path) -> dict[str, Any]:
-    """What a run's report.json says."""
-    try:
-        report = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise StorageError(f"{path}: not JSON ({error}). {HINT}") from None
-    if not isinstance(report, dict):
-        raise StorageError(f"{path}: a JSON {type(report).__name__}, expected an object. {HINT}")
-    return report
 
 
 def task_of(run: str | Path | LoadedRun) -> Any:

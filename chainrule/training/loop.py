@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from chainrule.storage.json_files import read_object, read_rows
 from chainrule.training import checkpoints
 from chainrule.training.advice import advice
 from chainrule.training.budget import BudgetClock, Elapsed
@@ -186,8 +187,8 @@ def _save(workspace: Workspace, learner: Learner, state: TrainingState, log: Met
 
 def _resumed(newest: Path, learner: Learner, say: Say) -> tuple[TrainingState, Elapsed]:
     """The training state and times of the newest checkpoint."""
-    state = TrainingState(**json.loads((newest / STATE).read_text(encoding="utf-8")))
-    then = json.loads((newest / CLOCK).read_text(encoding="utf-8"))
+    state = TrainingState(**read_object(newest / STATE))
+    then = read_object(newest / CLOCK)
     before = Elapsed(**{each.name: then.pop(each.name) for each in fields(Elapsed) if each.name in then})
     learner.restore(checkpoints.reader(newest))
     say(f"resuming at step {state.step:,}, after {state.tokens:,} tokens and {before.seconds:,.0f} s.")
@@ -207,8 +208,7 @@ def _finished(workspace: Workspace, learner: Learner, state: TrainingState, cloc
     kept = int(state.best["step"]) if is_best else state.step
     learner.finish(checkpoints.reader(workspace.path / f"step-{kept:09d}") if is_best else None)
     learner.group.wait()  # the leader removes the workspace soon
-    lines = (workspace.path / METRICS).read_text(encoding="utf-8").splitlines() if learner.group.leads else []
-    rows = [json.loads(line) for line in lines]
+    rows = read_rows(workspace.path / METRICS) if learner.group.leads else []
     return Fitted(state, learner.size, clock.elapsed(), round(state.tokens * clock.flops_per_token),
                   state.tokens / max(clock.stepping, 1e-9), learner.peak_memory(), kept, rows,
                   advice(state, learner, keeps_best=is_best))

@@ -164,8 +164,8 @@ def test_one_signal_ends_a_training_that_is_still_being_prepared(folder):
 
 
 @pytest.mark.parametrize(("option", "said"), [
-    ("training.batch=1000000000000", "training.batch = 1000000000000, expected less than or equal to 16777216."),
-    ("model.context=1000000000000", "model.context = 1000000000000, expected less than or equal to 16777216.")])
+    ("training.batch=1000000000000", "training.batch = 1000000000000, expected at most 16777216."),
+    ("model.context=1000000000000", "model.context = 1000000000000, expected at most 16777216.")])
 def test_sizes_that_no_training_can_have_are_refused(folder, option, said):
     _, errors = run(*training(folder, "transformer", "vast"), option, code=2)
     assert errors == f"chainrule: {said}\n"
