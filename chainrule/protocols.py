@@ -127,6 +127,10 @@ class WordVectors(Protocol):
         """(D,); an unknown word is an error."""
         ...
 
+    def spelling(self, word: str) -> str:
+        """The word, if it has a vector; otherwise another spelling that has one."""
+        ...
+
     def most_similar(self, positive: Any, negative: Any = ..., *, topn: int = ...,
                      restrict_vocab: int | None = ...) -> list[tuple[str, float]]:
         """The words nearest to Σ positive − Σ negative, with their cosines."""
