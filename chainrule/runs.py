@@ -90,7 +90,8 @@ def load(run: str | Path, *, to_write: bool = False) -> LoadedRun:
         said = " ".join(f"{type(error).__name__} {error}".split())
         raise StorageError(f"{run}: its files do not make a model of the family {recipe.family} ({said}). {HINT}"
                            ) from error
-    return LoadedRun(folder.path, recipe, tokenizer, model, report)
+    any_file = recipe.text.model_copy(update={"format": "auto"})  # it was said of the files that were trained on
+    return LoadedRun(folder.path, recipe.model_copy(update={"text": any_file}), tokenizer, model, report)
 
 
 def task_of(run: str | Path | LoadedRun) -> Any:
