@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from chainrule.storage.files import EXPANSION as EXPANSION
-
 LONGEST_LINE = 64  # MiB
+EXPANSION = 500  # times the size of a packed file, as in storage/files.py
 UNSEEN = {"longest_line", "expansion"}  # options that change nothing about what is read
 
 # a field's name, or a column's number, which YAML and the command line read as one

@@ -107,6 +107,7 @@ def test_a_small_packed_file_may_hold_anything(tmp_path):
 
 def test_the_expansion_changes_nothing_about_the_text():
     assert TextOptions(expansion=10).digest() == TextOptions().digest()
+    assert TextOptions().expansion == files.EXPANSION  # models and vectors are bounded as texts are
 
 
 HOSTILE = {  # some hundred megabytes each, of some hundred kilobytes
