@@ -243,6 +243,7 @@ class Family(Protocol):
     Training: ClassVar[Any] = None  # the same for the `training` section, where the family has one
     tasks: ClassVar[tuple[str, ...]] = ("language",)  # what it can learn, the usual one first
     tokenizer: ClassVar[str] = "words"  # where a recipe names none
+    sums: ClassVar[tuple[float, float]] = (0.99, 1.01)  # of the probabilities after a context: 1 but for rounding
     layered: ClassVar[bool] = False  # whether its models are `Layered`, also before they are trained
 
     @classmethod

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chainrule.errors import StorageError, UsageError
+from chainrule.errors import ChainruleError, StorageError, UsageError
 from chainrule.protocols import ABILITIES, WordVectors, called
 from chainrule.recipe.recipe import RECIPE as RECIPE
 from chainrule.recipe.recipe import Recipe, load_recipe, make_recipe
@@ -16,6 +16,7 @@ from chainrule.storage import open_run, write_run
 from chainrule.storage.json_files import read_object
 from chainrule.storage.json_text import json_text
 from chainrule.storage.manifest import HINT
+from chainrule.storage.tensors import open_tensors
 
 if TYPE_CHECKING:
     from chainrule.protocols import Tokenizer
@@ -112,6 +113,16 @@ def opened(run: str | Path | LoadedRun, *, to_write: bool = False) -> LoadedRun:
     return run if isinstance(run, LoadedRun) else load(run, to_write=to_write)
 
 
+def _check_finite(folder: Path, path: str | Path) -> None:
+    """Refuses weights that training or an import has made NaN or infinite; −∞ is the logarithm of 0."""
+    for file in sorted(folder.glob("*.safetensors")):
+        for name, array in open_tensors(file).items():
+            if array.size and array.dtype.kind == "f" and not array.max() < float("inf"):  # NaN is not below it
+                raise ChainruleError(f"{path}: the array {name!r} has numbers that are not finite, so nothing was "
+                                     "saved. Training diverged, or what was imported is damaged; try a lower "
+                                     "learning rate.")
+
+
 def save_run(path: str | Path, write_model: Callable[[Path], None], *, recipe: Recipe, tokenizer: Any,
              report: Mapping[str, Any], metrics: Iterable[Mapping[str, Any]] = (), replace: bool = False) -> Path:
     """Writes a run folder; `write_model(folder)` adds the model's own files, model.safetensors first of all."""
@@ -122,6 +133,7 @@ def save_run(path: str | Path, write_model: Callable[[Path], None], *, recipe: R
 
     def fill(folder: Path) -> None:
         write_model(folder)
+        _check_finite(folder, path)
         tokenizer.save(folder / TOKENIZER)
         text = recipe.to_yaml()
         (folder / RECIPE).write_text(text, encoding="utf-8")

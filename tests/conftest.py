@@ -23,6 +23,17 @@ def pytest_xdist_make_scheduler(config, log):
     return WorkStealingScheduling(config, log) if config.getvalue("dist") == "load" else None
 
 
+@pytest.fixture(scope="module")
+def one_thread():
+    """Torch on one thread, for models of a few hundred weights."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 @pytest.fixture(scope="session")
 def kinds(tmp_path_factory):
     """Sentences in which beasts eat and sleep, and tools cut and break, but for one in ten."""

@@ -232,6 +232,10 @@ class Learner(ABC):
         """Evaluates the model on the validation text, so many rows at a time, and generates samples."""
 
     @abstractmethod
+    def finite(self) -> bool:
+        """Whether all weights of this process are finite numbers."""
+
+    @abstractmethod
     def checkpoint(self) -> Files:
         """All tensors that the next step depends on; all processes take part."""
 

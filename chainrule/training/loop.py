@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from chainrule.errors import ChainruleError
 from chainrule.storage.json_files import read_object, read_rows
 from chainrule.training import checkpoints
 from chainrule.training.advice import advice
@@ -136,6 +137,7 @@ def _is_due(plan: Plan, state: TrainingState, clock: BudgetClock) -> bool:
 
 def _evaluate(learner: Learner, state: TrainingState, log: MetricsLog, clock: BudgetClock, say: Say) -> None:
     """Evaluates the model on the validation text, and generates samples."""
+    _check_finite(learner, state)
     before, writes, group = clock.evaluating, clock.progress(state.step) >= FIRST_SAMPLE, learner.group
     with clock.an_evaluation():
         found, samples = group.broadcast(learner.evaluate(learner.micro_batch_rows(state), writes=writes)
@@ -171,6 +173,7 @@ def _facts(state: TrainingState, clock: BudgetClock, loss: float, learner: Learn
 def _save(workspace: Workspace, learner: Learner, state: TrainingState, log: MetricsLog, clock: BudgetClock) -> float:
     """Writes a checkpoint; returns when it was written."""
     if learner.plan.keep:
+        _check_finite(learner, state)
         files = learner.checkpoint()
         log.sync()
 
@@ -183,6 +186,14 @@ def _save(workspace: Workspace, learner: Learner, state: TrainingState, log: Met
         if learner.group.leads:
             workspace.save(state.step, fill, keep=learner.plan.keep, best=None if best is None else int(best))
     return time.monotonic()
+
+
+def _check_finite(learner: Learner, state: TrainingState) -> None:
+    """Ends a training whose weights are NaN or infinite; what it saved before stays."""
+    if learner.group.maximum(not learner.finite()):
+        raise ChainruleError(f"training diverged: the weights are not finite after step {state.step:,}. No run was "
+                             f"saved; checkpoints from before are kept. {learner.stability_hint}; with --force, "
+                             "since the recipe is then a different one.")
 
 
 def _resumed(newest: Path, learner: Learner, say: Say) -> tuple[TrainingState, Elapsed]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from command_line import in_this_process, refused
 
 from chainrule.cli.app import main
 from chainrule.runs import load
@@ -59,12 +60,7 @@ def leftovers(folder):
 @pytest.fixture
 def chainrule(place, capfd):
     """The command line in this process."""
-    def run(*args):
-        with pytest.raises(SystemExit) as exit:
-            main(list(map(str, args)))
-        out, err = capfd.readouterr()
-        return SimpleNamespace(code=exit.value.code or 0, out=out, err=err)
-    return run
+    return in_this_process(capfd)
 
 
 def in_a_process(*args, before=(), **options):
@@ -73,14 +69,6 @@ def in_a_process(*args, before=(), **options):
     done = subprocess.run([*before, sys.executable, "-m", "chainrule", *map(str, args)], text=True, timeout=600,
                           env=env, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
     return SimpleNamespace(code=done.returncode, out=done.stdout, err=done.stderr)
-
-
-def refused(done, code, *words):
-    """Exactly one line, on standard error, which has these words."""
-    assert (done.code, done.out) == (code, ""), done
-    assert done.err.startswith("chainrule: ") and done.err.endswith("\n") and done.err.count("\n") == 1, done.err
-    for word in words:
-        assert word in done.err, done.err
 
 
 def accepted(done, run):

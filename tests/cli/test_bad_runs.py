@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from command_line import in_this_process, refused
 
 from chainrule.cli.app import main
 from chainrule.verbs.train import train
@@ -48,20 +49,7 @@ def place(made, tmp_path, monkeypatch):
 @pytest.fixture
 def chainrule(place, capfd):
     """The command line in this process."""
-    def run(*args):
-        with pytest.raises(SystemExit) as exit:
-            main(list(map(str, args)))
-        out, err = capfd.readouterr()
-        return SimpleNamespace(code=exit.value.code or 0, out=out, err=err)
-    return run
-
-
-def refused(done, code, *words):
-    """Exactly one line, on standard error, which has these words."""
-    assert (done.code, done.out) == (code, ""), done
-    assert done.err.startswith("chainrule: ") and done.err.endswith("\n") and done.err.count("\n") == 1, done.err
-    for word in words:
-        assert word in done.err, done.err
+    return in_this_process(capfd)
 
 
 @pytest.mark.parametrize("use", USES)
