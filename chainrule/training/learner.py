@@ -66,6 +66,7 @@ class Learner(ABC):
         self.state: Any = None  # of the network, where it is carried on
         self.should_stop: Callable[[], bool] = lambda: False  # asked between two micro-batches
 
+    @np.errstate(over="ignore", invalid="ignore")  # what is not finite is looked at below, and before it is saved
     def step(self, state: TrainingState, progress: float) -> Outcome:
         """One training step; a gradient that is not finite changes nothing.
 

@@ -84,7 +84,7 @@ def test_no_run_with_numbers_that_are_not_finite_is_sealed(made, name, tmp_path,
 
 
 @pytest.mark.parametrize("recipe", ["lstm", "engine-lstm"])
-@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_a_training_that_diverges_ends_with_advice_and_keeps_what_was_good(made, tmp_path, recipe):
     how = ["model.width=8", "tokenizer.name=words", "training.batch=4", "training.evaluate_every=1",
            "training.budget.steps=2", "training.schedule=constant", "training.optimizer.name=sgd"]
