@@ -127,7 +127,7 @@ def test_data_without_a_known_word_is_measured(chainrule, place):
     (["--top-k", "0"], "top_k = 0, expected at least 1"),
     (["--min-p", "2"], "min_p = 2.0, expected above 0 and at most 1"),
     (["--num", "0"], "num = 0, expected at least 1"),
-    (["--num", "few"], "'--num'"),
+    (["--num", "few"], "--num"),
     (["--beams", "0"], "beams = 0, expected at least 1"),
     (["--beams", "2", "--length-penalty", "1e308"], "length_penalty = 1e+308, expected at most 10"),
     (["--max-tokens", "0"], "max_tokens = 0, expected at least 1"),
