@@ -128,6 +128,10 @@ class WordVectors(Protocol):
         """(D,); an unknown word is an error."""
         ...
 
+    def spelling(self, word: str) -> str:
+        """The word, if it has a vector; otherwise another spelling that has one."""
+        ...
+
     def most_similar(self, positive: Any, negative: Any = ..., *, topn: int = ...,
                      restrict_vocab: int | None = ...) -> list[tuple[str, float]]:
         """The words nearest to Σ positive − Σ negative, with their cosines."""
@@ -253,6 +257,7 @@ class Family(Protocol):
     Training: ClassVar[Any] = None  # the same for the `training` section, where the family has one
     tasks: ClassVar[tuple[str, ...]] = ("language",)  # what it can learn, the usual one first
     tokenizer: ClassVar[str] = "words"  # where a recipe names none
+    sums: ClassVar[tuple[float, float]] = (0.99, 1.01)  # of the probabilities after a context: 1 but for rounding
     layered: ClassVar[bool] = False  # whether its models are `Layered`, also before they are trained
     changeable: ClassVar[tuple[str, ...]] = ()  # options that need not be a run's where a training starts from it
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chainrule.errors import StorageError, UsageError
+from chainrule.errors import ChainruleError, StorageError, UsageError
 from chainrule.protocols import ABILITIES, WordVectors, called
 from chainrule.recipe.recipe import RECIPE as RECIPE
 from chainrule.recipe.recipe import Recipe, load_recipe, make_recipe
 from chainrule.recipe.registry import build, find
 from chainrule.storage import open_run, write_run
+from chainrule.storage.json_files import read_object
 from chainrule.storage.json_text import json_text
 from chainrule.storage.manifest import HINT
+from chainrule.storage.tensors import open_tensors
 
 if TYPE_CHECKING:
     from chainrule.protocols import Tokenizer
@@ -82,7 +83,7 @@ def load(run: str | Path, *, to_write: bool = False) -> LoadedRun:
         raise StorageError(f"{run}: holds counts, not a model. Make one with chainrule merge {run} --out RUN.")
     recipe = recipe_of(folder.path)
     tokenizer = load_tokenizer(folder.file(TOKENIZER))
-    report = report_of(folder.file(REPORT))
+    report = read_object(folder.file(REPORT))
     family: Any = find("families", recipe.family)
     try:
         model = (family.load_to_write if to_write else family.load)(folder.path, recipe, tokenizer)
@@ -90,18 +91,8 @@ def load(run: str | Path, *, to_write: bool = False) -> LoadedRun:
         said = " ".join(f"{type(error).__name__} {error}".split())
         raise StorageError(f"{run}: its files do not make a model of the family {recipe.family} ({said}). {HINT}"
                            ) from error
-    return LoadedRun(folder.path, recipe, tokenizer, model, report)
-
-
-def report_of(path: Path) -> dict[str, Any]:
-    """What a run's report.json says."""
-    try:
-        report = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise StorageError(f"{path}: not JSON ({error}). {HINT}") from None
-    if not isinstance(report, dict):
-        raise StorageError(f"{path}: a JSON {type(report).__name__}, expected an object. {HINT}")
-    return report
+    any_file = recipe.text.model_copy(update={"format": "auto"})  # it was said of the files that were trained on
+    return LoadedRun(folder.path, recipe.model_copy(update={"text": any_file}), tokenizer, model, report)
 
 
 def task_of(run: str | Path | LoadedRun) -> Any:
@@ -123,6 +114,16 @@ def opened(run: str | Path | LoadedRun, *, to_write: bool = False) -> LoadedRun:
     return run if isinstance(run, LoadedRun) else load(run, to_write=to_write)
 
 
+def _check_finite(folder: Path, path: str | Path) -> None:
+    """Refuses weights that training or an import has made NaN or infinite; −∞ is the logarithm of 0."""
+    for file in sorted(folder.glob("*.safetensors")):
+        for name, array in open_tensors(file).items():
+            if array.size and array.dtype.kind == "f" and not array.max() < float("inf"):  # NaN is not below it
+                raise ChainruleError(f"{path}: the array {name!r} has numbers that are not finite, so nothing was "
+                                     "saved. Training diverged, or what was imported is damaged; try a lower "
+                                     "learning rate.")
+
+
 def save_run(path: str | Path, write_model: Callable[[Path], None], *, recipe: Recipe, tokenizer: Any,
              report: Mapping[str, Any], metrics: Iterable[Mapping[str, Any]] = (), replace: bool = False) -> Path:
     """Writes a run folder; `write_model(folder)` adds the model's own files, model.safetensors first of all."""
@@ -133,6 +134,7 @@ def save_run(path: str | Path, write_model: Callable[[Path], None], *, recipe: R
 
     def fill(folder: Path) -> None:
         write_model(folder)
+        _check_finite(folder, path)
         tokenizer.save(folder / TOKENIZER)
         text = recipe.to_yaml()
         (folder / RECIPE).write_text(text, encoding="utf-8")

@@ -12,8 +12,9 @@ from chainrule.errors import OptionError, StorageError, UsageError
 from chainrule.protocols import Tokenizer
 from chainrule.recipe.recipe import RECIPE, Recipe, StartFrom, load_recipe, shipped
 from chainrule.recipe.registry import find
-from chainrule.runs import COUNTS, REPORT, TOKENIZER, recipe_of, report_of
+from chainrule.runs import COUNTS, REPORT, TOKENIZER, recipe_of
 from chainrule.storage import open_run
+from chainrule.storage.json_files import read_object
 from chainrule.storage.manifest import NAME, hashed
 
 KEPT = ("text", "tokenizer", "task", "model")  # sections that are as in the run where a recipe does not say
@@ -45,7 +46,7 @@ def open_start(run: str | Path, sha256: str | None = None) -> Start:
         raise StorageError(f"{run}: not the run that this recipe starts from: its manifest has the SHA-256 "
                            f"{found[:16]}…, expected {sha256[:16]}…. To start from it as it is now: --from {run}")
     return Start(folder.path, recipe_of(folder.path), load_tokenizer(folder.file(TOKENIZER)),
-                 report_of(folder.file(REPORT)), tuple(folder.files), found)
+                 read_object(folder.file(REPORT)), tuple(folder.files), found)
 
 
 def resolved(recipe: str | Path | Recipe, overrides: Sequence[str], run: str | Path | None

@@ -5,10 +5,13 @@ import os
 import tempfile
 
 import pytest
+from hypothesis import HealthCheck, settings
 from small_text import labeled_texts, lines_of_two_kinds
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of two tests at once would wait for each other, spinning
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="chainrule-cache-")
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")  # on a busy one, examples take as long as they take
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -18,6 +21,17 @@ def pytest_xdist_make_scheduler(config, log):
     from xdist.scheduler import WorkStealingScheduling
 
     return WorkStealingScheduling(config, log) if config.getvalue("dist") == "load" else None
+
+
+@pytest.fixture(scope="module")
+def one_thread():
+    """Torch on one thread, for models of a few hundred weights."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")

@@ -13,8 +13,8 @@ from chainrule.errors import DataError, did_you_mean
 from chainrule.text.corpora.blocks import lines
 from chainrule.text.corpora.formats import FileSource
 from chainrule.text.corpora.packing import is_json
-from chainrule.text.corpora.records import json_records
-from chainrule.text.options import LONGEST_LINE, TextOptions
+from chainrule.text.corpora.records import json_records, table_rows
+from chainrule.text.options import EXPANSION, LONGEST_LINE, TextOptions
 from chainrule.text.split import Selection
 
 SIZE = 1 << 20  # bytes read at a time
@@ -32,6 +32,7 @@ class Layout:
     separator: str | None = None  # between several labels in one field of a table
     errors: str = "strict"
     longest_line: int = LONGEST_LINE
+    expansion: int = EXPANSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,8 @@ def _read(source: FileSource, layout: Layout, need_labels: bool) -> Iterator[Exa
 def _lines(path: Path, layout: Layout) -> Iterator[Example]:
     """Words that begin with the prefix are labels, wherever they stand."""
     prefix = layout.prefix.encode()
-    for number, line in lines(path, size=SIZE, errors=layout.errors, longest=layout.longest_line):
+    for number, line in lines(path, size=SIZE, errors=layout.errors, longest=layout.longest_line,
+                              expansion=layout.expansion):
         found = []
         while line.startswith(prefix):
             first, *rest = line.split(None, 1)
@@ -111,27 +113,18 @@ def _labels(value: Any, layout: Layout) -> list[str]:
 
 
 def _table(path: Path, delimiter: str, layout: Layout, need_labels: bool) -> Iterator[Row]:
-    text = (line.decode() + "\n" for _, line in lines(path, size=SIZE, errors=layout.errors,
-                                                      longest=layout.longest_line))
-    csv.field_size_limit(min(layout.longest_line << 20, 2**31 - 1))
-    plain = delimiter == "\t"  # quotes are ordinary characters there
-    rows = csv.reader(text, delimiter=delimiter, quoting=csv.QUOTE_NONE if plain else csv.QUOTE_MINIMAL,
-                      strict=not plain)
+    text = lines(path, size=SIZE, errors=layout.errors, longest=layout.longest_line, expansion=layout.expansion)
+    quoting: Any = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL  # quotes are ordinary characters there
     wanted = [layout.label, layout.text]
     columns: list[int | None] | None = None
     if all(name.isdecimal() for name in wanted):
         columns = [int(name) - 1 for name in wanted]
-    first = 1
-    try:
-        for row in rows:
-            if columns is None:
-                columns = [_position(row, name, path, asked=need_labels or name == layout.text) for name in wanted]
-            elif row:
-                label, text_cell = _cells(row, columns, path, first)
-                yield first, label, text_cell
-            first = rows.line_num + 1
-    except csv.Error as error:
-        raise DataError(f"{path}: line {first}: not a row of a table ({error}).") from None
+    for first, row in table_rows(text, path, longest=layout.longest_line, delimiter=delimiter, quoting=quoting):
+        if columns is None:
+            columns = [_position(row, name, path, asked=need_labels or name == layout.text) for name in wanted]
+        elif row:
+            label, text_cell = _cells(row, columns, path, first)
+            yield first, label, text_cell
 
 
 def _position(header: Sequence[str], name: str, path: Path, *, asked: bool) -> int | None:
@@ -153,7 +146,8 @@ def _cells(row: Sequence[str], columns: Sequence[int | None], path: Path, line: 
 
 
 def _records(path: Path, layout: Layout, need_labels: bool) -> Iterator[Row]:
-    for number, record in json_records(path, size=SIZE, errors=layout.errors, longest=layout.longest_line):
+    for number, record in json_records(path, size=SIZE, errors=layout.errors, longest=layout.longest_line,
+                                       expansion=layout.expansion):
         wanted = [layout.text, layout.label] if need_labels else [layout.text]
         missing = [name for name in wanted if not isinstance(record, dict) or name not in record]
         if missing:
@@ -171,4 +165,5 @@ def _expected(source: FileSource, layout: Layout) -> str:
 
 def layout_of(text: TextOptions, labels: Any) -> Layout:
     """From a recipe's sections `text` and `model.labels`."""
-    return Layout(labels.prefix, labels.field, text.field, labels.separator, text.errors, text.longest_line)
+    return Layout(labels.prefix, labels.field, text.field, labels.separator, text.errors, text.longest_line,
+                  text.expansion)

@@ -31,6 +31,7 @@ def analogy(
     from chainrule.runs import load
 
     vectors = load(run).offering(WordVectors, "analogy")
+    a, b, c = map(vectors.spelling, (a, b, c))
     found = vectors.analogy(a, b, c, topn=topn, restrict_vocab=restrict_vocab, method=method)
     rows = [{"word": word, "score": score} for word, score in found]
     emit({"run": str(run), "a": a, "b": b, "c": c, "method": method, "answers": rows}, json, _show)

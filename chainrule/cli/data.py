@@ -21,6 +21,7 @@ def check(
     spec: Annotated[list[str], typer.Argument(metavar="SPEC...", help="Paths, globs, folders or built-in names.")],
     field: Annotated[str, typer.Option(help="The field or column with the text (JSON, tables).")] = "text",
     errors: Annotated[str, typer.Option(help="Bytes that are not UTF-8: strict or replace.")] = "strict",
+    format: Annotated[str, typer.Option(help="txt, jsonl, csv, tsv, conllu or parquet, whatever the ending.")] = "auto",
     json: Json = False,
 ) -> None:
     """Show how much text there is, what is unusual about it, and what to train on it first.
@@ -29,21 +30,41 @@ def check(
 
         chainrule data check pydoc
         chainrule data check 'news/*.jsonl.gz' --field body --json
+        zcat news.gz | chainrule data check - --format jsonl
     """
+    from contextlib import nullcontext
+    from typing import get_args
+
     from chainrule.classifying.noticing import labeled_facts
+    from chainrule.cli.terminal.piped import as_file
     from chainrule.errors import OptionError
     from chainrule.text.check import check as facts
     from chainrule.text.options import TextOptions
 
     if errors not in ("strict", "replace"):
         raise OptionError("--errors", errors, "strict or replace")
-    options = TextOptions(field=field, errors=errors)  # type: ignore[arg-type]
-    found = facts(spec[0] if len(spec) == 1 else spec, options)
-    found["labeled"] = labeled_facts(spec[0] if len(spec) == 1 else spec, options)
+    if format not in (known := get_args(TextOptions.model_fields["format"].annotation)):
+        raise OptionError("--format", format, f"one of {', '.join(known)}")
+    options = TextOptions(field=field, errors=errors, format=format)  # type: ignore[arg-type]
+    with as_file(spec[0]) if spec == ["-"] else nullcontext(spec[0] if len(spec) == 1 else spec) as data:
+        found = facts(data, options)
+        found["labeled"] = None if spec == ["-"] else labeled_facts(data, options)
+    if spec == ["-"]:
+        found = _of_standard_input(found, str(data))
     emit(found, json, _show)
     if found["problem"]:
         say(found["problem"])
         raise typer.Exit(1)
+
+
+def _of_standard_input(found: dict[str, Any], path: str) -> dict[str, Any]:
+    """The facts without the name of the file in which the text was kept while it was read."""
+    for row in found["suggestions"]:
+        row["command"] = row["command"].replace(path, "FILE")
+    for look in found["looks_like"]:
+        look["files"] = ["standard input"]
+    problem = found["problem"] and found["problem"].replace(path, "standard input")
+    return {**found, "corpus": "standard input", "problem": problem}
 
 
 def _show(found: dict[str, Any]) -> None:

@@ -20,6 +20,8 @@ def neighbors(
 ) -> None:
     """List the words nearest to a word, by the cosine of their vectors.
 
+    A word without a vector is looked for in other cases too, and a phrase as one word: New York, new_york.
+
     Examples:
 
         chainrule neighbors runs/vectors king
@@ -29,9 +31,10 @@ def neighbors(
     from chainrule.runs import load
 
     vectors = load(run).offering(WordVectors, "neighbors")
-    found = vectors.most_similar(words, minus or (), topn=topn, restrict_vocab=restrict_vocab)
+    taken, away = ([vectors.spelling(word) for word in some] for some in (words, minus or []))
+    found = vectors.most_similar(taken, away, topn=topn, restrict_vocab=restrict_vocab)
     rows = [{"word": word, "cosine": cosine} for word, cosine in found]
-    emit({"run": str(run), "words": words, "minus": minus or [], "neighbors": rows}, json, show)
+    emit({"run": str(run), "words": taken, "minus": away, "neighbors": rows}, json, show)
 
 
 def show(found: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from chainrule.counting.table import Numbers, Table, find_continuations
 from chainrule.storage.index_arrays import pieces
 
 SAMPLE = 4  # contexts of each order with the largest back-off weights, and as many others all over the order
+LARGEST_SUM = 1.1  # of imported probabilities after a context: some programs round to a few digits, or prune roughly
 ABOVE_ONE = 1e-3  # ln p above 0 by rounding
 
 

@@ -19,6 +19,7 @@ from chainrule.experiments.measuring import write
 from chainrule.experiments.progress import LogLines, TrialProgress, spent
 from chainrule.recipe.recipe import Recipe
 from chainrule.storage import open_run
+from chainrule.storage.json_files import read_object
 from chainrule.training.plan import Budget
 
 PATIENCE = 120.0  # seconds that a training has to save a checkpoint when it is stopped
@@ -76,9 +77,9 @@ def finished(trial: Trial, setting: Setting) -> dict[str, Any] | None:
     """The facts of a finished trial; None if it has not finished."""
     path = setting.result(trial)
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
-        report = json.loads(open_run(setting.run(trial)).file("report.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, ChainruleError):
+        facts = read_object(path)
+        report = read_object(open_run(setting.run(trial)).file("report.json"))
+    except (OSError, ChainruleError):
         return None
     known = facts.get("identity") == identity(trial, setting)
     return {**facts, "report": report} if known and path.with_suffix(".safetensors").exists() else None

@@ -96,11 +96,11 @@ def is_trained(out: Path, recipe: Any, corpus: Any, valid: Any) -> bool:
     from chainrule import __version__
     from chainrule.recipe.recipe import load_recipe
     from chainrule.storage import open_run
+    from chainrule.storage.json_files import read_object
 
     try:
         folder = open_run(out)
-        report, made_by = (json.loads(folder.file(name).read_text(encoding="utf-8"))
-                           for name in ("report.json", "environment.json"))
+        report, made_by = (read_object(folder.file(name)) for name in ("report.json", "environment.json"))
         same = load_recipe(folder.file("recipe.yaml")) == recipe
     except (ChainruleError, OSError, ValueError):
         return False

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from chainrule.counting.mixture import Mixture, fit_weights
+from chainrule.counting.sound import LARGEST_SUM
 from chainrule.errors import OptionError, UsageError
 from chainrule.evaluation.scoring import token_log_probs
 from chainrule.jobs import Job, Trained
@@ -38,6 +39,8 @@ class MixtureFamily(Family):
         members: list[str] = []  # run folders with one and the same tokenizer; they are copied into the new run
         weights: list[float] | None = None  # fixed weights; learned where there are none
         tolerance: float = Field(default=1e-6, gt=0)  # nats per token: EM stops when an iteration gains less
+
+    sums = (0.0, LARGEST_SUM)  # a member may have been imported
 
     @classmethod
     def train(cls, job: Job) -> Trained:

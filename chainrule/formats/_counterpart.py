@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import shutil
 from pathlib import Path
@@ -12,6 +11,7 @@ from chainrule.errors import UsageError
 from chainrule.recipe.recipe import make_recipe
 from chainrule.recipe.registry import find, has, options
 from chainrule.runs import METRICS, LoadedRun, save_run
+from chainrule.storage.json_files import read_rows
 
 WEIGHTS, TIMINGS = "model.safetensors", "timings.jsonl"
 OPTIMIZERS = {"engine": "engine/optimizers", "neural": "training/optimizers"}
@@ -27,7 +27,7 @@ def of_family(run: LoadedRun, family: str, wanted: str) -> None:
 
 def save_as(run: LoadedRun, family: str, model: dict[str, Any], left_out: list[str], out: Path) -> dict[str, Any]:
     """Writes the run of the other family; logs the options that its recipe lacks, and returns facts for the report."""
-    given = run.recipe.model_dump(mode="json")
+    given, rows = run.recipe.model_dump(mode="json"), read_rows(run.path / METRICS)
     training, missing = training_of(given["training"], run.recipe.family, family)
     left_out = [*left_out, *missing]
     recipe = make_recipe({**given, "family": family, "model": model, "training": training,
@@ -41,8 +41,7 @@ def save_as(run: LoadedRun, family: str, model: dict[str, Any], left_out: list[s
             if (run.path / name).exists():
                 shutil.copyfile(run.path / name, folder / name)
 
-    rows = map(json.loads, (run.path / METRICS).read_text(encoding="utf-8").splitlines())
-    save_run(out, write, recipe=recipe, tokenizer=run.tokenizer, metrics=list(rows), replace=out.exists(),
+    save_run(out, write, recipe=recipe, tokenizer=run.tokenizer, metrics=rows, replace=out.exists(),
              report={**run.report, "family": family, "trained_in": run.recipe.family})
     return {"family": family, "left_out": left_out}
 

@@ -8,14 +8,13 @@ from typing import Any
 
 from chainrule.counting.arpa.read import read_arpa
 from chainrule.counting.arpa.write import write_arpa
-from chainrule.counting.sound import unsound
+from chainrule.counting.sound import LARGEST_SUM, unsound
 from chainrule.errors import DataError, UsageError
 from chainrule.recipe.registry import part
 from chainrule.runs import TOKENIZER, LoadedRun, save_run
 from chainrule.storage.files import opened
 
 FAMILY = "ngram"
-LARGEST_SUM = 1.1  # of the probabilities after a context: some programs round to a few digits, or prune roughly
 log = logging.getLogger("chainrule")
 
 

@@ -12,13 +12,13 @@ import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from chainrule.errors import UsageError, did_you_mean
 from chainrule.recipe import plugins
 from chainrule.recipe.problems import Problem, Problems, wrong
 from chainrule.recipe.signatures import MISSING, Option, declared, is_marked
+from chainrule.recipe.wording import type_in_words
 
 PACKAGE = "chainrule"
 ROOT = Path(__file__).parents[1]
@@ -137,16 +137,8 @@ def _checked(value: Any, hint: Any) -> Any:
 
 
 def described(hint: Any) -> str:
-    """A type as an error message says it: `int or None`, `one of 'sum', 'mean'`."""
-    if _chooses(hint):
-        return f"the name of a {called(hint.kind)}"
-    if get_origin(hint) is Literal:
-        return "one of " + ", ".join(map(repr, get_args(hint)))
-    if get_origin(hint) in (Union, UnionType):
-        return " or ".join(described(each) for each in get_args(hint))
-    if hint is type(None):
-        return "None"
-    return hint.__name__ if isinstance(hint, type) and not get_args(hint) else str(hint).replace("typing.", "")
+    """A type as an error message says it: `a whole number or None`, `one of 'sum', 'mean'`."""
+    return f"the name of a {called(hint.kind)}" if _chooses(hint) else type_in_words(hint)
 
 
 def part_folders(kind: str) -> Iterator[plugins.PartFolder]:

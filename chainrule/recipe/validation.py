@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from chainrule.recipe.overrides import unknown_path
 from chainrule.recipe.problems import Path, Problem, Problems
+from chainrule.recipe.wording import expected_in_words
 
 
 def problems_of(error: ValidationError, schema: type[BaseModel], data: Any) -> list[Problem]:
@@ -42,8 +43,7 @@ def _translated(each: Any, path: Path, schema: type[BaseModel]) -> list[Problem]
         return [Problem(path, "{} is missing.")]
     if kind == "value_error":
         return [Problem(path, f"{{}} = {_short(got)}, expected {str(raised).removeprefix('expected ').rstrip('.')}.")]
-    expected = each["msg"].replace("Input should be ", "").replace("Value error, ", "")
-    return [Problem(path, f"{{}} = {_short(got)}, expected {expected}.{_suggestion(each, got)}")]
+    return [Problem(path, f"{{}} = {_short(got)}, expected {expected_in_words(each)}.{_suggestion(each, got)}")]
 
 
 def _suggestion(each: Any, got: Any) -> str:
@@ -59,7 +59,7 @@ def _short(value: Any) -> str:
 
 
 def _joined(group: list[Problem]) -> Problem:
-    """`x = 'a', expected a valid integer.` and `…, expected None.` as one sentence."""
+    """`x = 'a', expected a whole number.` and `…, expected None.` as one sentence."""
     if len(group) == 1 or not all(", expected " in problem.sentence for problem in group):
         return group[0]
     first = group[0].sentence.rstrip(".")

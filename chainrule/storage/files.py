@@ -10,13 +10,37 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from chainrule.errors import DataError, StorageError
 from chainrule.storage.partial import partial_folder, sweep
 from chainrule.storage.writing import sync
 
+ANY_SIZE = 1 << 30  # bytes that every packed file may hold
+EXPANSION = 500  # times its size that a larger one may hold: text reaches some 100, a gzip file of nothing 1,030
 PACKINGS: dict[bytes, Callable[[BinaryIO], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
+
+
+class Expanding:
+    """The stream of a packed file, which ends with an error where it holds far more than any text of its size."""
+
+    def __init__(self, stream: Any, path: Path, most: int = EXPANSION, option: str = ""):
+        self.stream, self.path, self.most, self.option = stream, path, most, option
+        self.room = max(ANY_SIZE, most * path.stat().st_size)
+
+    def read(self, size: int = -1) -> bytes:
+        return self._counted(self.stream.read(size if size >= 0 else self.room + 1))
+
+    def readline(self, size: int = -1) -> bytes:
+        return self._counted(self.stream.readline(size if size >= 0 else self.room + 1))
+
+    def _counted(self, data: bytes) -> bytes:
+        self.room -= len(data)
+        if self.room < 0:
+            other = f", or set {self.option}={2 * self.most}" if self.option else ""
+            raise DataError(f"{self.path}: holds more than {self.most:,} times its size, expected packed text. Unpack "
+                            f"it first, if it is meant to be so large{other}.")
+        return data
 
 
 @contextmanager
@@ -27,7 +51,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             head = file.read(6)
             file.seek(0)
             packing = next((PACKINGS[magic] for magic in PACKINGS if head.startswith(magic)), None)
-            yield packing(file) if packing else file
+            yield cast(BinaryIO, Expanding(packing(file), path)) if packing else file
     except EOFError:
         raise DataError(f"{path}: the compressed file was cut: it ends too early. Copy or download it again.") from None
     except (gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:

@@ -14,7 +14,8 @@ from chainrule.errors import DataError
 from chainrule.text.corpora.corpus import Chunk, Corpus
 from chainrule.text.corpora.decoding import BOM
 from chainrule.text.corpora.formats import FileSource
-from chainrule.text.corpora.opening import SourceCorpus, open_corpus
+from chainrule.text.corpora.looks import Look
+from chainrule.text.corpora.opening import SourceCorpus, looks_of, open_corpus
 from chainrule.text.corpora.packing import open_stream
 from chainrule.text.distinct import Distinct
 from chainrule.text.options import TextOptions
@@ -36,11 +37,12 @@ def check(spec: str | Path | Sequence[str | Path], options: TextOptions | None =
         tally = _tallied(corpus)
     except DataError as error:
         problem, asked = str(error), asked.model_copy(update={"errors": "replace"})
-        tally = _tallied(open_corpus(spec, asked))
+        tally = _tallied(SourceCorpus(corpus.sources, asked))
     if not tally.words and problem is None:
         problem = f"{corpus.name}: there is no text in it{', only white space' if tally.bytes else ''}."
     specs = [str(spec)] if isinstance(spec, str | Path) else [str(one) for one in spec]
     odd = {**tally.odd(), **_byte_order_marks(corpus)}
+    looks = looks_of(corpus.sources, asked) if asked.format == "auto" else {}
     return {
         "corpus": corpus.name, "files": len(corpus.files), "bytes_on_disk": corpus.size, "problem": problem,
         "encoding": _encoding(tally, problem), "bytes": tally.bytes, "characters": tally.characters,
@@ -48,7 +50,8 @@ def check(spec: str | Path | Sequence[str | Path], options: TextOptions | None =
         "blank_lines": tally.blank, "duplicate_lines": tally.duplicates(), "duplicates_are_exact": tally.distinct.exact,
         "unspaced_script": tally.scripts.unspaced(),
         "odd": {what: count for what, count in odd.items() if count},
-        "suggestions": suggestions(tally, specs, asked) if tally.words else [],
+        "looks_like": [{"what": look.what, "files": names} for look, names in looks.items()],
+        "suggestions": _otherwise(looks, specs) or suggestions(tally, specs, asked) if tally.words else [],
     }
 
 
@@ -106,7 +109,7 @@ def suggestions(tally: Tally, specs: Sequence[str], options: TextOptions) -> lis
     data = " ".join(f"--data {shlex.quote(spec)}" for spec in specs)
     name = re.sub(r"\W+", "-", Path(specs[0]).name.split(".")[0]).strip("-") or "text"
     changes = options.model_dump(exclude_defaults=True)
-    changed = "".join(f" text.{key}={shlex.quote(value)}" for key, value in changes.items())
+    changed = "".join(f" text.{key}={shlex.quote(str(value))}" for key, value in changes.items())
     found = []
     if tally.scripts.unspaced():
         found.append(("characters_and_bytes", 3 if tally.characters < 10**5 else 5,
@@ -119,6 +122,13 @@ def suggestions(tally: Tally, specs: Sequence[str], options: TextOptions) -> lis
     return [{"what": f"{tokenizer}, order {order}: {what}",
              "command": f"chainrule train ngram {data} --out runs/{name}-{tokenizer} model.order={order} "
                         f"tokenizer.name={tokenizer} split.valid=0.1{changed}"} for tokenizer, order, what in found]
+
+
+def _otherwise(looks: dict[Look, list[str]], specs: Sequence[str]) -> list[dict[str, str]]:
+    """How to look at a text again as what it looks like, before anything is trained on its commas and quotes."""
+    data = " ".join(map(shlex.quote, specs))
+    return [{"what": f"as {look.what}", "command": f"chainrule data check {data} {look.flags}"}
+            for look in looks if look.options]
 
 
 def _tallied(corpus: Corpus) -> Tally:

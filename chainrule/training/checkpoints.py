@@ -10,6 +10,7 @@ import numpy as np
 
 from chainrule.storage.tensors import open_tensors, save_tensors
 
+MODEL, MEMORY, OPTIMIZER = "model", "memory", "optimizer"  # files of a checkpoint: the first has the weights
 Files = Mapping[str, Mapping[str, np.ndarray]]  # the tensors of each file, by the file's name without its ending
 Read = Callable[[str], dict[str, np.ndarray]]
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from chainrule.errors import StorageError, did_you_mean
+from chainrule.storage.json_files import read_rows
+from chainrule.storage.manifest import HINT
 from chainrule.training.workspace import METRICS, TIMINGS
 
 
@@ -19,11 +20,8 @@ def curve(run: str | Path) -> list[dict[str, Any]]:
     if not (folder := Path(run)).is_dir():
         near = did_you_mean(str(folder), [str(each.parent) for each in folder.parent.glob(f"*/{METRICS}")])
         raise StorageError(f"{folder}: {'a file, expected a' if folder.exists() else 'no such'} run folder.{near}")
-    metrics, timings = (_rows(folder / name) for name in (METRICS, TIMINGS))
-    return [{**times, **facts} for facts, times in zip(metrics, timings, strict=bool(timings))] if timings else metrics
-
-
-def _rows(path: Path) -> list[dict[str, Any]]:
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    metrics, timings = (read_rows(folder / name) if (folder / name).exists() else [] for name in (METRICS, TIMINGS))
+    if timings and len(timings) != len(metrics):
+        raise StorageError(f"{folder / TIMINGS}: {len(timings):,} rows, expected {len(metrics):,} as {METRICS} has. "
+                           f"{HINT}")
+    return [{**times, **facts} for facts, times in zip(metrics, timings, strict=True)] if timings else metrics

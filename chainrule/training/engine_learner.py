@@ -18,11 +18,9 @@ from chainrule.recipe.registry import build
 from chainrule.storage.environment import peak_memory
 from chainrule.threads import cores
 from chainrule.training.averaging import ArrayAverage
-from chainrule.training.checkpoints import Files, Read
+from chainrule.training.checkpoints import MEMORY, MODEL, Files, Read
 from chainrule.training.learner import Learner, Outcome
 from chainrule.training.state import TrainingState
-
-MODEL, MEMORY = "model", "memory"  # files of a checkpoint
 
 
 class EngineLearner(Learner):
@@ -74,6 +72,9 @@ class EngineLearner(Learner):
         for batch in self.data.validation(rows):
             fresh = batch.fresh and self.data.carries
             yield batch.sent(np.asarray, self.network.start(len(batch)) if fresh else None)
+
+    def finite(self) -> bool:
+        return all(bool(np.isfinite(array).all()) for array in exported(self.network).values())
 
     def checkpoint(self) -> Files:
         memory = {f"optimizer.{n}.{name}": array for n, kept in enumerate(self.optimizer.kept)

@@ -65,6 +65,7 @@ class Learner(ABC):
         self.state: Any = None  # of the network, where it is carried on
         self.should_stop: Callable[[], bool] = lambda: False  # asked between two micro-batches
 
+    @np.errstate(over="ignore", invalid="ignore")  # what is not finite is looked at below, and before it is saved
     def step(self, state: TrainingState, progress: float) -> Outcome:
         """One training step; a gradient that is not finite changes nothing.
 
@@ -229,6 +230,10 @@ class Learner(ABC):
     @abstractmethod
     def evaluate(self, rows: int, *, writes: bool) -> tuple[dict[str, float], list[str]]:
         """Evaluates the model on the validation text, so many rows at a time, and generates samples."""
+
+    @abstractmethod
+    def finite(self) -> bool:
+        """Whether all weights of this process are finite numbers."""
 
     @abstractmethod
     def checkpoint(self) -> Files:

@@ -9,7 +9,9 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from chainrule.errors import ChainruleError
 from chainrule.recipe.registry import build
+from chainrule.storage.json_files import read_object, read_rows
 from chainrule.training import checkpoints
 from chainrule.training.advice import advice
 from chainrule.training.budget import BudgetClock, Elapsed
@@ -153,6 +155,7 @@ def _is_due(plan: Plan, state: TrainingState, clock: BudgetClock) -> bool:
 
 def _evaluate(learner: Learner, state: TrainingState, log: MetricsLog, clock: BudgetClock, say: Say) -> None:
     """Evaluates the model on the validation text, and generates samples."""
+    _check_finite(learner, state)
     before, writes, group = clock.evaluating, clock.progress(state.step) >= FIRST_SAMPLE, learner.group
     with clock.an_evaluation():
         found, samples = group.broadcast(learner.evaluate(learner.micro_batch_rows(state), writes=writes)
@@ -188,6 +191,7 @@ def _facts(state: TrainingState, clock: BudgetClock, loss: float, learner: Learn
 def _save(workspace: Workspace, learner: Learner, state: TrainingState, log: MetricsLog, clock: BudgetClock) -> float:
     """Writes a checkpoint; returns when it was written."""
     if learner.plan.keep:
+        _check_finite(learner, state)
         files = learner.checkpoint()
         log.sync()
 
@@ -202,10 +206,18 @@ def _save(workspace: Workspace, learner: Learner, state: TrainingState, log: Met
     return time.monotonic()
 
 
+def _check_finite(learner: Learner, state: TrainingState) -> None:
+    """Ends a training whose weights are NaN or infinite; what it saved before stays."""
+    if learner.group.maximum(not learner.finite()):
+        raise ChainruleError(f"training diverged: the weights are not finite after step {state.step:,}. No run was "
+                             f"saved; checkpoints from before are kept. {learner.stability_hint}; with --force, "
+                             "since the recipe is then a different one.")
+
+
 def _resumed(newest: Path, learner: Learner, say: Say) -> tuple[TrainingState, Elapsed]:
     """The training state and times of the newest checkpoint."""
-    state = TrainingState(**json.loads((newest / STATE).read_text(encoding="utf-8")))
-    then = json.loads((newest / CLOCK).read_text(encoding="utf-8"))
+    state = TrainingState(**read_object(newest / STATE))
+    then = read_object(newest / CLOCK)
     before = Elapsed(**{each.name: then.pop(each.name) for each in fields(Elapsed) if each.name in then})
     learner.restore(checkpoints.reader(newest))
     say(f"resuming at step {state.step:,}, after {state.tokens:,} tokens and {before.seconds:,.0f} s.")
@@ -225,8 +237,7 @@ def _finished(workspace: Workspace, learner: Learner, state: TrainingState, cloc
     kept = int(state.best["step"]) if is_best else state.step
     learner.finish(checkpoints.reader(workspace.path / f"step-{kept:09d}") if is_best else None)
     learner.group.wait()  # the leader removes the workspace soon
-    lines = (workspace.path / METRICS).read_text(encoding="utf-8").splitlines() if learner.group.leads else []
-    rows = [json.loads(line) for line in lines]
+    rows = read_rows(workspace.path / METRICS) if learner.group.leads else []
     return Fitted(state, learner.size, clock.elapsed(), round(state.tokens * clock.flops_per_token),
                   state.tokens / max(clock.stepping, 1e-9), learner.peak_memory(), kept, rows,
                   advice(state, learner, keeps_best=is_best))

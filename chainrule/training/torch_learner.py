@@ -20,12 +20,11 @@ from chainrule.recipe.registry import build
 from chainrule.storage.environment import peak_memory
 from chainrule.training import weights
 from chainrule.training.averaging import Average
-from chainrule.training.checkpoints import Files, Read, gathered
+from chainrule.training.checkpoints import MEMORY, MODEL, OPTIMIZER, Files, Read, gathered
 from chainrule.training.learner import Learner, Outcome
 from chainrule.training.objective import Objective
 from chainrule.training.state import TrainingState
 
-MODEL, OPTIMIZER, MEMORY = "model", "optimizer", "memory"  # files of a checkpoint
 DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
 NO_MEMORY = ("not enough memory", "can't allocate memory", "out of memory")
 PLACES = {"cpu": "CPU", "cuda": "GPU"}
@@ -174,6 +173,10 @@ class TorchLearner(Learner):
         torch.default_generator.manual_seed(seed)
         if self.device.type == "cuda":
             torch.cuda.default_generators[self.device.index or 0].manual_seed(seed)
+
+    def finite(self) -> bool:
+        own = (each.to_local() if hasattr(each, "to_local") else each for each in self.network.parameters())
+        return all(bool(torch.isfinite(each).all()) for each in own)
 
     def checkpoint(self) -> Files:
         memory = {f"average.{name}": tensor for name, tensor in (self.average.tensors if self.average else {}).items()}

@@ -12,6 +12,7 @@ from typing import Any
 
 from chainrule.errors import StorageError, UsageError
 from chainrule.storage import open_run, write_run
+from chainrule.storage.json_files import read_object
 from chainrule.training.callbacks import Say
 from chainrule.training.plan import BOOKKEEPING
 
@@ -83,8 +84,10 @@ class Workspace:
         """Writes the identity, or compares it with the one that is there."""
         path = self.path / IDENTITY
         try:
-            old = json.loads(path.read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError):
+            old = read_object(path) if path.exists() else None
+        except StorageError as error:
+            if self.checkpoints() and not self.force:
+                raise StorageError(f"{error} With --force, training starts over.") from None
             old = None
         changes = ["everything"] if old is None else differences(_binding(old), _binding(self.identity))
         if old is not None and changes and self.checkpoints():

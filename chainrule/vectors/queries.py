@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -66,9 +66,18 @@ def pointing(aim: np.ndarray, asked: Sequence[Asked]) -> np.ndarray:
     return aim
 
 
-def unknown(word: str, words: Sequence[str], known: Container[str]) -> UnknownWord:
-    """With a suggestion: another case of the letters, or the nearest of the more frequent words."""
-    cases = [case for case in (word.lower(), word.capitalize(), word.upper()) if case in known]
-    near = cases or difflib.get_close_matches(word, words[:SEARCHED], n=1, cutoff=0.66 if len(word) < 5 else 0.75)
+def other_spelling(word: str, rows: Mapping[str, int]) -> str | None:
+    """Another case of a word, or a phrase as one word (`New York` as new_york): the most frequent that has a vector."""
+    joined = "_".join(word.split())
+    cases = [case for each in (word, joined) for case in (each, each.lower(), each.capitalize(), each.title(),
+                                                          each.upper())]
+    return min((case for case in cases if case in rows), key=lambda case: rows[case], default=None)
+
+
+def unknown(word: str, words: Sequence[str], rows: Mapping[str, int]) -> UnknownWord:
+    """With a suggestion: another spelling, or the nearest of the more frequent words."""
+    other = other_spelling(word, rows)
+    near = [other] if other else difflib.get_close_matches(word, words[:SEARCHED], n=1,
+                                                           cutoff=0.66 if len(word) < 5 else 0.75)
     return UnknownWord(f"{word or repr(word)}: none of the {len(words):,} words that have a vector."
                        + (f" Did you mean {near[0]!r}?" if near else ""))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from chainrule.errors import UsageError
 from chainrule.vectors import search
-from chainrule.vectors.queries import Asked, Index, Subwords, Weighted, pointing, several, unknown
+from chainrule.vectors.queries import Asked, Index, Subwords, Weighted, other_spelling, pointing, several, unknown
 
 log = logging.getLogger("chainrule")
 
@@ -89,6 +90,19 @@ class Vectors:
             return np.asarray(self.table[row])
         return None if self.subwords is None else self.subwords.vector(word)
 
+    def spelling(self, word: str) -> str:
+        """The word, if it has a vector; otherwise another case or the phrase as one word, and a line says so."""
+        if self.find(word) is not None:
+            return word
+        if (other := other_spelling(word, self.rows)) is None:
+            raise unknown(word, self.words, self.rows)
+        log.info(f"no {word!r}, taking {other!r}.")
+        return other
+
+    def _asked(self, asked: Any, weight: float = 1.0) -> list[tuple[Asked, float]]:
+        """Words, in a spelling that has a vector, and vectors, each with its weight."""
+        return [(self.spelling(each) if isinstance(each, str) else each, sign) for each, sign in several(asked, weight)]
+
     def get_vector(self, word: str, *, norm: bool = False) -> np.ndarray:
         """The vector of a word, with `norm` at length 1."""
         return self.unit(word) if norm else self.vector(word)
@@ -98,11 +112,11 @@ class Vectors:
                      ) -> list[tuple[str, float]]:
         """The words whose vectors have the largest cosine with Σ positive − Σ negative (each of length 1).
 
-        The words asked for are not among them. `("king", 0.5)` is a word with a weight. `restrict_vocab` searches only
-        so many most frequent words. The search is exact without an `index`; with one
-        (`vectors.approximate.NearIndex`) a neighbor may be missed.
+        The words asked for are not among them; for an unknown one, another `spelling` is taken. `("king", 0.5)` is a
+        word with a weight. `restrict_vocab` searches only so many most frequent words. The search is exact without an
+        `index`; with one (`vectors.approximate.NearIndex`) a neighbor may be missed.
         """
-        signs = several(positive) + several(negative, -1.0)
+        signs = self._asked(positive) + self._asked(negative, -1.0)
         if not signs:
             raise UsageError("most_similar needs a word, for example: vectors.most_similar('king').")
         units = [sign * pointing(self.unit(each), [each]) for each, sign in signs]
@@ -131,15 +145,16 @@ class Vectors:
                             topn: int = 10, restrict_vocab: int | None = None) -> list[tuple[str, float]]:
         """The words with the largest Π_positive cos / (Π_negative cos + ε), cosines taken to [0, 1]: 3CosMul."""
         table = self._searched(restrict_vocab)
-        asked = [[each for each, _ in several(some)] for some in (positive, negative)]
+        asked = [[each for each, _ in self._asked(some)] for some in (positive, negative)]
         aims = [[pointing(self.unit(each), [each]) for each in some] for some in asked]
         above, below = (np.prod([(1 + search.cosines(table, self.norms, aim)) / 2 for aim in some] or
                                 [np.ones(len(table), np.float32)], axis=0) for some in aims)
         return self._best(above / (below + np.float32(0.001)), asked[0] + asked[1], topn)
 
     def similarity(self, one: Asked, other: Asked) -> float:
-        """The cosine of two words."""
-        return float(self.unit(one) @ self.unit(other))
+        """The cosine of two words, or of vectors."""
+        (first, _), (second, _) = self._asked([one, other])
+        return float(self.unit(first) @ self.unit(second))
 
     def distance(self, one: Asked, other: Asked) -> float:
         """1 − the cosine."""

@@ -13,8 +13,9 @@ from chainrule.families.ngram import from_counts, scratch_for
 from chainrule.jobs import Job, existing_parent
 from chainrule.recipe.recipe import make_recipe
 from chainrule.recipe.registry import build
-from chainrule.runs import REPORT, report_of
+from chainrule.runs import REPORT
 from chainrule.storage import check_target
+from chainrule.storage.json_files import read_object
 from chainrule.storage.manifest import HINT
 from chainrule.text.corpora import open_corpus
 from chainrule.text.encoded import encode
@@ -55,7 +56,7 @@ def _check_parts(folders: Sequence[str | Path]) -> None:
     """No part may be counted twice; a part that is missing is named."""
     seen: dict[tuple[str, tuple[int, int]], str | Path] = {}
     for folder in folders:
-        report = report_of(Path(folder) / REPORT)
+        report = read_object(Path(folder) / REPORT)
         if not isinstance(report.get("text"), str) or not isinstance(report.get("part"), str):
             raise StorageError(f"{Path(folder) / REPORT}: does not say which part of which text was counted. {HINT}")
         own = report["text"], part_numbers(report["part"])

@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chainrule.errors import UsageError
+from chainrule.errors import ChainruleError, UsageError
 from chainrule.evaluation.options import Measuring
+from chainrule.evaluation.sound import unsound
 from chainrule.jobs import Job, Trained, existing_parent
 from chainrule.protocols import LanguageModel
 from chainrule.recipe.recipe import Recipe
@@ -59,6 +60,10 @@ def finish(job: Job, trained: Trained, out: str | Path, *, force: bool, measure:
         report["start_from"] = {"run": str(job.start.path), "sha256": job.start.sha256}
     if not trained.leads:
         return report
+    family: Any = find("families", job.recipe.family)
+    if problem := unsound(trained.model, trained.tokenizer, family.sums):
+        raise ChainruleError(f"the trained model is broken: {problem}. Nothing was saved. Try a lower learning rate, "
+                             "or other options.")
     if measure and job.valid is not None and "valid" not in report:  # a family may have measured in its own way
         report["valid"] = _measured(job, trained)
     report.setdefault("peak_memory", peak_memory())

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from command_line import in_this_process, refused
 
 from chainrule.cli.app import main
 from chainrule.runs import load
@@ -59,12 +60,7 @@ def leftovers(folder):
 @pytest.fixture
 def chainrule(place, capfd):
     """The command line in this process."""
-    def run(*args):
-        with pytest.raises(SystemExit) as exit:
-            main(list(map(str, args)))
-        out, err = capfd.readouterr()
-        return SimpleNamespace(code=exit.value.code or 0, out=out, err=err)
-    return run
+    return in_this_process(capfd)
 
 
 def in_a_process(*args, before=(), **options):
@@ -73,14 +69,6 @@ def in_a_process(*args, before=(), **options):
     done = subprocess.run([*before, sys.executable, "-m", "chainrule", *map(str, args)], text=True, timeout=600,
                           env=env, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
     return SimpleNamespace(code=done.returncode, out=done.stdout, err=done.stderr)
-
-
-def refused(done, code, *words):
-    """Exactly one line, on standard error, which has these words."""
-    assert (done.code, done.out) == (code, ""), done
-    assert done.err.startswith("chainrule: ") and done.err.endswith("\n") and done.err.count("\n") == 1, done.err
-    for word in words:
-        assert word in done.err, done.err
 
 
 def accepted(done, run):
@@ -197,19 +185,19 @@ def test_names_may_have_spaces_and_any_letters(place, chainrule):
 @pytest.mark.parametrize(("options", "words"), [
     (["model.order=0"], ["model.order = 0, expected", "1"]),
     (["model.order=9"], ["model.order = 9, expected", "8"]),
-    (["model.order=three"], ["model.order = 'three', expected", "integer"]),
-    (["model.order=2.5"], ["model.order = 2.5, expected", "integer"]),
+    (["model.order=three"], ["model.order = 'three', expected", "a whole number"]),
+    (["model.order=2.5"], ["model.order = 2.5, expected", "a whole number"]),
     (["model.oder=3"], ["no option model.oder. Did you mean 'order'?"]),
     (["order=3"], ["no option order. Did you mean 'model.order'?"]),
     (["model.vocabulary=opn"], ["model.vocabulary = 'opn', expected 'auto', 'open' or 'closed'. Did you mean 'open'?"]),
-    (["model.compact=yes"], ["model.compact = 'yes', expected", "boolean"]),
+    (["model.compact=yes"], ["model.compact = 'yes', expected", "true or false"]),
     (["model.memory=lots"], ["model.memory = 'lots', expected a size such as 500M or 1.5G."]),
     (["model.memory=1M"], ["model.memory = '1M', expected at least 300M"]),
     (["model.smoothing=knesr_ney"], ["no smoothing method named 'knesr_ney'. Did you mean 'kneser_ney'?"]),
     (["model.smoothing.discount=3"], ["no option model.smoothing.discount."]),
     (["model.prune=[1]"], ["model.prune = [1], expected limits that begin with 0 and never fall, such as [0, 0, 1]"]),
     (["model.prune=[0,2,1]"], ["model.prune = [0, 2, 1], expected limits that begin with 0 and never fall"]),
-    (["model.prune=1"], ["model.prune = 1, expected", "array"]),
+    (["model.prune=1"], ["model.prune = 1, expected a list."]),
     (["tokenizer=word"], ["no tokenizer named 'word'. Did you mean 'words'?"]),
     (["tokenizer.mincount=2"], ["no option tokenizer.mincount. Did you mean 'min_count'?"]),
     (["tokenizer.size=0"], ["size = 0, expected more than 3."]),

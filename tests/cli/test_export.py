@@ -100,7 +100,7 @@ def test_a_message_explains_the_text_s_own_unk(folder, tmp_path, caplog):
 
 def test_a_killed_export_leaves_no_file_and_the_next_one_clears_up(folder, tmp_path):
     slow = ("import sys, time; from chainrule.counting.arpa import write as w; \n"
-            "def wait(*a):\n    print('writing', flush=True); [time.sleep(0.01) for _ in range(6000)]\n"
+            "def wait(*a):\n    print('writing', flush=True); [time.sleep(0.01) for _ in range(60000)]\n"
             "w.PlainLines.__call__ = wait; from chainrule.cli.app import main; main(sys.argv[1:])")
     args = ["export", str(folder / "words"), "--to", "arpa", str(tmp_path / "x.arpa")]
     process = subprocess.Popen([sys.executable, "-c", slow, *args], stdout=subprocess.PIPE, cwd=ROOT)

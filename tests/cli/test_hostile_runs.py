@@ -10,8 +10,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from command_line import in_this_process, refused
 
-from chainrule.cli.app import main
 from chainrule.storage.manifest import NAME
 from chainrule.storage.tensors import open_tensors, save_tensors
 from chainrule.storage.writing import seal
@@ -51,12 +51,7 @@ def place(made, tmp_path, monkeypatch):
 @pytest.fixture
 def chainrule(place, capfd):
     """The command line in this process."""
-    def run(*args):
-        with pytest.raises(SystemExit) as exit:
-            main(list(map(str, args)))
-        out, err = capfd.readouterr()
-        return SimpleNamespace(code=exit.value.code or 0, out=out, err=err)
-    return run
+    return in_this_process(capfd)
 
 
 def resealed(run, changed, name="model.safetensors"):
@@ -73,13 +68,6 @@ def arrays_of(run, name="model.safetensors"):
     return {key: np.array(value) for key, value in open_tensors(Path(run) / name).items()}
 
 
-def refused(done, *words):
-    assert (done.code, done.out) == (1, ""), done
-    assert done.err.startswith("chainrule: ") and done.err.count("\n") == 1, done.err
-    for word in words:
-        assert word in done.err, done.err
-
-
 def in_a_process(*args):
     done = subprocess.run([sys.executable, "-m", "chainrule", *args], capture_output=True, text=True, timeout=600,
                           env={**os.environ, "PYTHONPATH": str(ROOT)})
@@ -92,7 +80,7 @@ def test_alternating_offsets_do_not_crash_the_kernel_that_scores_long_texts(plac
     starts[::2], starts[1::2] = 0, 0xFFFFFFF0
     resealed("words", {"order1.starts": starts})
     done = in_a_process("evaluate", "words", "--data", "long.txt")
-    refused(done, "words/model.safetensors: the array 'order1.starts' does not run from 0 to")
+    refused(done, 1, "words/model.safetensors: the array 'order1.starts' does not run from 0 to")
 
 
 @pytest.mark.parametrize(("name", "change", "words"), [
@@ -113,13 +101,13 @@ def test_alternating_offsets_do_not_crash_the_kernel_that_scores_long_texts(plac
     ("nothing", lambda a: np.zeros(3, np.float32), "is unknown")])
 def test_arrays_of_an_ngram_that_do_not_fit_together_are_refused_and_named(chainrule, place, name, change, words):
     resealed("words", {name: change(arrays_of("words").get(name))})
-    refused(chainrule("evaluate", "words", "--data", "text.txt"), "words/model.safetensors: the array '", words)
+    refused(chainrule("evaluate", "words", "--data", "text.txt"), 1, "words/model.safetensors: the array '", words)
 
 
 def test_codes_without_an_entry_in_their_book_are_refused(chainrule, place):
     book = arrays_of("compact")["order2.log_probs.book"]
     resealed("compact", {"order2.log_probs.book": book[:2]})
-    refused(chainrule("score", "compact", "text.txt"), "the array 'order2.log_probs' points outside its target")
+    refused(chainrule("score", "compact", "text.txt"), 1, "the array 'order2.log_probs' points outside its target")
 
 
 @pytest.mark.parametrize(("name", "change", "words"), [
@@ -130,7 +118,7 @@ def test_codes_without_an_entry_in_their_book_are_refused(chainrule, place):
 def test_counts_that_do_not_fit_together_are_refused(chainrule, place, name, change, words):
     changed = change(arrays_of("counts", "counts.safetensors")[name])
     resealed("counts", {name: changed}, "counts.safetensors")
-    refused(chainrule("merge", "counts", "--out", "new"), "counts/counts.safetensors: the array '", words)
+    refused(chainrule("merge", "counts", "--out", "new"), 1, "counts/counts.safetensors: the array '", words)
 
 
 @pytest.mark.parametrize(("name", "change", "words"), [
@@ -143,7 +131,7 @@ def test_counts_that_do_not_fit_together_are_refused(chainrule, place, name, cha
     ("inputs", lambda a: None, "is missing")])
 def test_arrays_of_a_classifier_that_do_not_fit_together_are_refused(chainrule, place, name, change, words):
     resealed("classifier", {name: change(arrays_of("classifier")[name])})
-    refused(chainrule("predict", "classifier", "labeled.txt"), "classifier/model.safetensors: the array '", words)
+    refused(chainrule("predict", "classifier", "labeled.txt"), 1, "classifier/model.safetensors: the array '", words)
 
 
 @pytest.mark.parametrize(("name", "change", "words"), [
@@ -155,7 +143,7 @@ def test_arrays_of_a_classifier_that_do_not_fit_together_are_refused(chainrule, 
     ("tree", lambda a: a * 0, "has a branch that does not lead to the root")])
 def test_arrays_of_vectors_that_do_not_fit_together_are_refused(chainrule, place, name, change, words):
     resealed("vectors", {name: change(arrays_of("vectors")[name])})
-    refused(chainrule("neighbors", "vectors", "cat"), "vectors/model.safetensors: the array '", words)
+    refused(chainrule("neighbors", "vectors", "cat"), 1, "vectors/model.safetensors: the array '", words)
 
 
 FUZZ = """

@@ -36,18 +36,18 @@ def run(made, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     shutil.copy(made / "text.txt", tmp_path)
 
-    def used(family, damage):
+    def used(family, damage, verb=None, code=1):
         shutil.copytree(made / family, "run")
         damage(Path("run"))
         files = [path for path in sorted(Path("run").rglob("*")) if path.is_file() and path.name != NAME]
         Path("run", NAME).write_bytes(manifest_bytes({path.relative_to("run").as_posix(): hashed(path)
                                                       for path in files}))
-        verb = {"classifier": ["predict", "run", "text.txt"], "vectors": ["neighbors", "run", "cat"]}.get(
+        verb = verb or {"classifier": ["predict", "run", "text.txt"], "vectors": ["neighbors", "run", "cat"]}.get(
             family, ["score", "run", "text.txt"])
         with pytest.raises(SystemExit) as ended:
             main(verb)
         out, err = capfd.readouterr()
-        assert (ended.value.code, out) == (1, ""), (ended.value.code, out, err)
+        assert (ended.value.code, out) == (code, ""), (ended.value.code, out, err)
         assert err.startswith("chainrule: run") and err.count("\n") == 1 and "This is a bug" not in err, err
         return err
     return used
@@ -78,6 +78,17 @@ def test_a_report_that_is_none_is_refused(run, text):
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"model": 5}', DEEP])
 def test_a_tokenizer_that_is_none_is_refused(run, text):
     assert "run/tokenizer.json: not a tokenizer that chainrule wrote" in run("ngram", written("tokenizer.json", text))
+
+
+@pytest.mark.parametrize("text", ['{"step": 1}\n{"step"\n', "5\n", DEEP])
+def test_metrics_that_are_none_are_refused(run, text):
+    said = run("lstm", written("metrics.jsonl", text), ["export", "run", "--to", "engine", "out"])
+    assert re.search("run/metrics.jsonl: line [12]: (not JSON|a JSON int)", said) and not Path("out").exists()
+
+
+@pytest.mark.parametrize("text", ["", "[", "5", "family: [" * 2000, DEEP])
+def test_a_recipe_that_is_none_is_refused(run, text):
+    assert "recipe.yaml" in run("ngram", written("recipe.yaml", text), code=2)
 
 
 def renamed(folder):

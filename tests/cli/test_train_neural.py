@@ -119,14 +119,13 @@ def test_the_run_folder_holds_the_curves_and_no_unfinished_state(trained, folder
     assert "step 40: validation loss " in said and "step 40 writes: " in said
 
 
-def stopped(folder, args, number, seconds):
-    """Starts training and sends a signal after so long; what it said."""
+def stopped(folder, args, number, workspace):
+    """Starts training and sends a signal when it has written a checkpoint; what it said."""
+    known = {path.name for path in workspace.glob("step-*")}
     process = subprocess.Popen(command(*args), env=environment(folder), stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, text=True)
-    for line in process.stderr:  # wait for the first step
-        if "parameters;" in line:
-            break
-    time.sleep(seconds)
+    while process.poll() is None and {path.name for path in workspace.glob("step-*")} <= known:
+        time.sleep(0.01)
     process.send_signal(number)
     return process.communicate(timeout=600)[1], process.returncode
 
@@ -139,7 +138,7 @@ def test_a_stopped_training_goes_on_and_ends_byte_equal(folder, recipe, numbers)
     run(*whole)
     codes = {signal.SIGKILL: -9, signal.SIGTERM: 143, signal.SIGINT: 130}
     for number in numbers:
-        said, code = stopped(folder, cut, number, 0.3)
+        said, code = stopped(folder, cut, number, folder / f".{recipe}-cut.training")
         assert code == codes[number] and "Traceback" not in said
         assert not (folder / f"{recipe}-cut").exists() and (folder / f".{recipe}-cut.training").is_dir()
         if number != signal.SIGKILL:
@@ -164,8 +163,8 @@ def test_one_signal_ends_a_training_that_is_still_being_prepared(folder):
 
 
 @pytest.mark.parametrize(("option", "said"), [
-    ("training.batch=1000000000000", "training.batch = 1000000000000, expected less than or equal to 16777216."),
-    ("model.context=1000000000000", "model.context = 1000000000000, expected less than or equal to 16777216.")])
+    ("training.batch=1000000000000", "training.batch = 1000000000000, expected at most 16777216."),
+    ("model.context=1000000000000", "model.context = 1000000000000, expected at most 16777216.")])
 def test_sizes_that_no_training_can_have_are_refused(folder, option, said):
     _, errors = run(*training(folder, "transformer", "vast"), option, code=2)
     assert errors == f"chainrule: {said}\n"
@@ -173,7 +172,7 @@ def test_sizes_that_no_training_can_have_are_refused(folder, option, said):
 
 def test_resuming_with_another_recipe_or_text_is_refused_and_the_difference_shown(folder):
     args = training(folder, "transformer", "other", "training.budget.steps=100000", "training.save_every=0.1")
-    stopped(folder, args, signal.SIGINT, 0.3)
+    stopped(folder, args, signal.SIGINT, folder / ".other.training")
     _, refused = run(*args, "training.batch=5", "seed=7", code=2)
     assert "other.training: holds an unfinished training (at step " in refused
     assert "chainrule: seed: 0 → 7\nchainrule: training.batch: 4 → 5\n" in refused

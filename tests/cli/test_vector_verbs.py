@@ -43,6 +43,15 @@ def test_an_analogy_as_a_table_and_as_json(folder, capsys):
         "cat", "eats", "saw", topn=2, method="3CosMul")
 
 
+def test_another_case_of_a_word_is_taken_and_said(folder, capsys):
+    code, shown, log = said(capsys, "neighbors", folder / "vectors", "Cat", "--minus", "SAW", "--json")
+    found = json.loads(shown)
+    assert code == 0 and log == "chainrule: no 'Cat', taking 'cat'.\nchainrule: no 'SAW', taking 'saw'.\n"
+    assert (found["words"], found["minus"]) == (["cat"], ["saw"])
+    code, shown, log = said(capsys, "analogy", folder / "vectors", "cat", "Eats", "saw", "--json")
+    assert code == 0 and json.loads(shown)["b"] == "eats" and log == "chainrule: no 'Eats', taking 'eats'.\n"
+
+
 def test_a_test_file_is_measured(folder, capsys, tmp_path):
     (tmp_path / "pairs.tsv").write_text("cat\tdog\t9\ncat\tsaw\t1\ncat\tpan\t2\ncat\tyeti\t5\n")
     code, shown, _ = said(capsys, "evaluate", folder / "vectors", "--data", tmp_path / "pairs.tsv")

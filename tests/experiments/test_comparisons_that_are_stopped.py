@@ -23,7 +23,7 @@ def begun(out, corpus, *words, budget=BUDGET, limit=None):
                             preexec_fn=limit)
 
 
-def wait_for(path, process, seconds=120):
+def wait_for(path, process, seconds=600):
     """Until training has begun to write."""
     until = time.monotonic() + seconds
     while not (path.exists() and path.stat().st_size):

@@ -96,15 +96,15 @@ def test_every_mistake_of_a_file_is_reported_at_once(write):
         load_recipe(path, ["model.order=nine", "model.order.x=1", "a.b=1"])
     assert sorted(str(caught.value).split("\n")) == sorted([
         "r.yaml, line 2: no option tokenizer.mincount. Did you mean 'min_count'?",
-        "r.yaml, line 2: tokenizer.size = 'x', expected int or None.",
+        "r.yaml, line 2: tokenizer.size = 'x', expected a whole number or None.",
         "r.yaml, line 4: no option model.ordr. Did you mean 'order'?",
-        "r.yaml, line 5: model.prune[1] = 'a', expected a valid integer.",
-        "r.yaml, line 6: model.limit = 'x', expected a valid integer.",
+        "r.yaml, line 5: model.prune[1] = 'a', expected a whole number.",
+        "r.yaml, line 6: model.limit = 'x', expected a whole number.",
         "r.yaml, line 7: model.vocabulary = 'opn', expected 'open' or 'closed'. Did you mean 'open'?",
         "r.yaml, line 8: model.memory = '5X', expected a size such as 500M or 1.5G.",
         "r.yaml, line 9: no option splt. Did you mean 'split'?",
         "r.yaml, line 10: split.valid = 1.0, expected less than 1.",
-        "model.order = 'nine', expected a valid integer.",
+        "model.order = 'nine', expected a whole number.",
         "no option model.order.x: model.order has no options of its own.",
         "no option a.b. Known: description, family, model, seed, split, start_from, task, text, tokenizer.",
     ])
@@ -137,7 +137,7 @@ def test_an_option_of_a_part_is_found_where_the_recipe_names_the_part():
 def test_an_unknown_family_does_not_hide_other_mistakes():
     assert problems("tokenizer=wrds", "seed=-1", family="unigram") == [
         "no family named 'unigram'. Did you mean 'unigrams'?", "no tokenizer named 'wrds'. Did you mean 'words'?",
-        "seed = -1, expected greater than or equal to 0."]
+        "seed = -1, expected at least 0."]
 
 
 def test_another_family_starts_from_its_own_options(write):
@@ -146,13 +146,13 @@ def test_another_family_starts_from_its_own_options(write):
 
 
 @pytest.mark.parametrize(("change", "words"), [
-    ({"model": {"order": "5"}}, "model.order = '5', expected a valid integer."),
-    ({"model": {"order": True}}, "model.order = True, expected a valid integer."),
-    ({"model": {"order": 0}}, "model.order = 0, expected greater than or equal to 1."),
-    ({"model": 3}, "model = 3, expected an object."),
-    ({"seed": 1.5}, "seed = 1.5, expected a valid integer."),
-    ({"family": None}, "family = None, expected a valid string."),
-    ({"family": 3}, "family = 3, expected a valid string."),
+    ({"model": {"order": "5"}}, "model.order = '5', expected a whole number."),
+    ({"model": {"order": True}}, "model.order = True, expected a whole number."),
+    ({"model": {"order": 0}}, "model.order = 0, expected at least 1."),
+    ({"model": 3}, "model = 3, expected a mapping."),
+    ({"seed": 1.5}, "seed = 1.5, expected a whole number."),
+    ({"family": None}, "family = None, expected text."),
+    ({"family": 3}, "family = 3, expected text."),
     ({"tokenizer": 3}, "tokenizer = 3, expected the name of a tokenizer, or a mapping with a name."),
     ({"tokenizer": {"min_count": 2}}, "tokenizer.name is missing. Known: "),
     ({"tokenizer": {"name": 3}}, "no tokenizer named 3."),

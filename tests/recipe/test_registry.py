@@ -87,10 +87,10 @@ def test_all_mistakes_are_reported_at_once():
     assert str(caught.value).split("\n") == [
         "no option sharpen.pwr. Did you mean 'power'?",
         "sharpen.how = 'max', expected one of 'sum', 'mean'.",
-        "sharpen.order = 'x', expected int.",
-        "sharpen.pair = [1], expected tuple[int, int].",
-        "sharpen.limit = True, expected int or None.",
-        "sharpen.sizes = [0.5], expected list[int] or None.",
+        "sharpen.order = 'x', expected a whole number.",
+        "sharpen.pair = [1], expected a list of 2 whole numbers.",
+        "sharpen.limit = True, expected a whole number or None.",
+        "sharpen.sizes = [0.5], expected a list of whole numbers or None.",
         "sharpen.power is missing, and has no default.",
     ]
 

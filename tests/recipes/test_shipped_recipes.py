@@ -8,6 +8,7 @@ from chainrule.families._stepwise import shape_of
 from chainrule.models.cost.counting import on_meta
 from chainrule.recipe.recipe import described, load_recipe, shipped
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 NEURAL = {name: row["description"] for name, row in described().items() if row["family"] == "neural"}
 LARGE = [name for name, text in NEURAL.items() if "for a GPU" in text or "`chainrule cost`" in text]
 SMALL = [name for name in NEURAL if name not in LARGE]
@@ -19,14 +20,6 @@ def text(tmp_path_factory):
     path = tmp_path_factory.mktemp("text") / "cats.txt"
     path.write_text("".join(LINE.format(n % 17) for n in range(700)))
     return path
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def test_the_recipes_of_the_issue_are_there():

@@ -20,13 +20,15 @@ ROOT = Path(__file__).parents[2]
 ARRAYS = st.sampled_from([np.dtype(code) for code in TYPES.values()]).flatmap(
     lambda dtype: hnp.arrays(dtype, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=9)))
 
+UNCHECKED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]  # one `tmp_path` for all, on any disk
+
 
 def same(a, b):
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
 @given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8), ARRAYS, max_size=6))
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, suppress_health_check=UNCHECKED)
 def test_we_and_safetensors_read_what_was_saved(tmp_path, tensors):
     path = tmp_path / "t.safetensors"
     path.unlink(missing_ok=True)
@@ -37,7 +39,7 @@ def test_we_and_safetensors_read_what_was_saved(tmp_path, tensors):
 
 
 @given(st.dictionaries(st.text("abc", min_size=1), ARRAYS, min_size=1, max_size=5))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=UNCHECKED)
 def test_we_read_what_safetensors_saved(tmp_path, tensors):
     path = tmp_path / "t.safetensors"
     safetensors.numpy.save_file(tensors, path, {"a": "é"})

@@ -19,6 +19,7 @@ from chainrule.tasks._text import Text, TextRead
 from chainrule.tasks.masked_language import Hiding, MaskedLanguage
 from chainrule.training.plan import Plan
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 MASK, START, END = 258, 0, 1  # of toys.Bytes
 PAIRS = [("cat", "sat"), ("dog", "ran"), ("cow", "ate"), ("bird", "sang")]  # each noun has one verb
 SMALL = ["task=masked_language", "tokenizer=words", "model.pattern=(sf)*2", "model.width=32", "model.context=12",
@@ -133,14 +134,6 @@ def test_the_loss_is_that_of_the_hidden_tokens_alone():
 def test_impossible_shares_are_refused(options, words):
     with pytest.raises(OptionError, match=words):
         MaskedLanguage(**options)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")

@@ -1,19 +1,15 @@
 """Training tests run on one thread, with models of a few hundred weights; what the same one needs is counted once."""
 
 import pytest
-import torch
 
 from chainrule.training.torch_learner import TorchLearner
 
 COUNTED = {}
 
 
-@pytest.fixture(autouse=True, scope="session")
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+@pytest.fixture(autouse=True, scope="module")
+def on_one_thread(one_thread):
+    """For all tests of this folder."""
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -278,7 +278,7 @@ main(sys.argv[1:])
 
 def blocked(folder, *words):
     done = subprocess.run([sys.executable, "-c", BLOCKED, *words], cwd=folder, text=True, capture_output=True,
-                          timeout=200, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])})
+                          timeout=600, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])})
     assert done.returncode == 0, done.stderr
     return done.stdout
 

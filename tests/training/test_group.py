@@ -221,7 +221,7 @@ def test_the_command_ends_well_in_every_process_also_under_torchrun(folder):
     together(folder, command(folder, "transformer", "shown"))
     done = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
                            *command(folder, "transformer", "torchrun")], env=environment(folder), capture_output=True,
-                          text=True, timeout=180)
+                          text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert_same_weights(alone(folder, "transformer"), folder / "runs" / "torchrun")
     assert done.stdout.count("saved in ") == 1

@@ -40,6 +40,30 @@ def test_an_unknown_word_is_named_with_a_suggestion(vectors):
         vectors[""]
 
 
+@pytest.mark.parametrize(("asked", "taken"), [("King", "king"), ("KING", "king"), ("nasa", "NASA"),
+                                              ("new york", "New_York"), ("New York", "New_York"), ("us", "US"),
+                                              ("san  francisco", "san_francisco"), ("Us", "US"), ("paris", "Paris")])
+def test_searches_take_another_case_or_the_phrase_and_say_so(rng_table, caplog, asked, taken):
+    words = ["king", "New_York", "US", "us.", "NASA", "san_francisco", "Paris", "PARIS", "queens"]
+    vectors = Vectors(words, rng_table[: len(words)])
+    with caplog.at_level("INFO", logger="chainrule"):
+        found = vectors.most_similar(asked)
+    assert found == vectors.most_similar(taken) and taken not in dict(found)
+    assert caplog.messages == [f"no {asked!r}, taking {taken!r}."]
+    assert vectors.similarity(asked, "queens") == vectors.similarity(taken, "queens")
+    assert vectors.analogy("queens", asked, "us.") == vectors.analogy("queens", taken, "us.")
+    assert vectors.most_similar_cosmul([asked], "us.") == vectors.most_similar_cosmul([taken], "us.")
+    with pytest.raises(UnknownWord, match=f"Did you mean '{taken}'?"):
+        vectors[asked]  # looking up a word gives that word's vector or none
+
+
+@pytest.mark.parametrize("asked", ["kings", "queen", "new yorks", "", " ", "_"])
+def test_another_word_is_never_taken(rng_table, asked):
+    vectors = Vectors(["king", "queens", "new_york"], rng_table[:3])
+    with pytest.raises(UnknownWord):
+        vectors.most_similar(asked)
+
+
 @pytest.mark.parametrize("block", [64, 1 << 16])
 def test_the_nearest_words_are_the_nearest(vectors, rng_table, block, monkeypatch):
     monkeypatch.setattr(search, "BLOCK", block)

@@ -79,10 +79,21 @@ def explained(error: BaseException) -> tuple[int, str]:
 
 
 def _about_usage(error: Any) -> str:
-    message = " ".join(error.format_message().split())
+    message = " ".join((_about_a_value(error) or error.format_message()).split())
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "chainrule"
     return f"{message.rstrip('.?')}{'?' if message.endswith('?') else '.'} Try '{command} --help'."
+
+
+def _about_a_value(error: Any) -> str | None:
+    """`--topn = 0, expected at least 1`, where newer versions of typer repeat what pydantic says of a value."""
+    if not hasattr(error.__cause__, "errors") or getattr(error, "param", None) is None:
+        return None
+    from chainrule.recipe.wording import expected_in_words
+
+    wrong, names = error.__cause__.errors()[0], error.param.opts
+    where = max(names, key=len) if names[0].startswith("-") else str(error.param.name).upper()
+    return f"{where} = {wrong['input']}, expected {expected_in_words(wrong)}"
 
 
 def _about_files(error: OSError) -> str:

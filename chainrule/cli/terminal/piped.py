@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import io
+import logging
 import os
 import shutil
 import sys
@@ -76,8 +77,24 @@ def _copied(pipe: BinaryIO, name: str) -> Iterator[str]:
     with tempfile.NamedTemporaryFile(suffix=".txt") as copy:
         shutil.copyfileobj(pipe, copy)
         copy.flush()
+        log, renamed = logging.getLogger("chainrule"), _Renamed(copy.name, name)
+        log.addFilter(renamed)
         try:
             yield copy.name
         except (DataError, UsageError) as error:
             kind = UsageError if isinstance(error, UsageError) else DataError
             raise kind(str(error).replace(copy.name, name)) from None
+        finally:
+            log.removeFilter(renamed)
+
+
+class _Renamed(logging.Filter):
+    """Messages keep the name that the user gave, too."""
+
+    def __init__(self, path: str, known_as: str):
+        super().__init__()
+        self.path, self.known_as = path, known_as
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = record.getMessage().replace(self.path, self.known_as), ()
+        return True

@@ -10,7 +10,9 @@ from typing import BinaryIO
 from chainrule.errors import DataError
 from chainrule.text.corpora.decoding import refuse_binary, valid_utf8, without_bom
 from chainrule.text.corpora.packing import open_stream
-from chainrule.text.options import LONGEST_LINE
+from chainrule.text.options import EXPANSION, LONGEST_LINE
+
+LINE = 64  # bytes that a line in memory takes beside its text
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +24,10 @@ class Block:
     last: bool
 
 
-def blocks(path: Path, *, size: int, errors: str) -> Iterator[Block]:
+def blocks(path: Path, *, size: int, errors: str, expansion: int = EXPANSION) -> Iterator[Block]:
     """Cuts a file at the last line end of each `size` bytes; a longer line is cut between two characters."""
     line, offset, carry = 1, 0, b""
-    with open_stream(path) as stream:
+    with open_stream(path, expansion) as stream:
         for number, (data, last) in enumerate(_reads(stream, size)):
             if number == 0:
                 refuse_binary(data, str(path))
@@ -38,31 +40,33 @@ def blocks(path: Path, *, size: int, errors: str) -> Iterator[Block]:
             line, offset = line + data.count(b"\n"), offset + len(data)
 
 
-def lines(path: Path, *, size: int, errors: str, longest: int = LONGEST_LINE) -> Iterator[tuple[int, bytes]]:
+def lines(path: Path, *, size: int, errors: str, longest: int = LONGEST_LINE, expansion: int = EXPANSION
+          ) -> Iterator[tuple[int, bytes]]:
     """The lines of a file with their numbers, without line ends; each must fit into memory.
 
     A packed file of some megabytes may hold a line of gigabytes, so one of more than `longest` MiB is refused.
     """
     parts: list[bytes] = []
     number, held = 1, 0  # held: bytes in `parts`
-    for block in blocks(path, size=size, errors=errors):
+    for block in blocks(path, size=size, errors=errors, expansion=expansion):
         *whole, rest = block.data.split(b"\n")
         for line in whole:
             if held + len(line) > longest << 20:
-                raise _too_long(path, number, longest, errors)
+                raise too_long(path, number, longest, errors)
             yield number, b"".join([*parts, line])
             parts, held, number = [], 0, number + 1
         parts.append(rest)
         held += len(rest)
         if held > longest << 20:
-            raise _too_long(path, number, longest, errors)
+            raise too_long(path, number, longest, errors)
     if last := b"".join(parts):
         yield number, last
 
 
-def _too_long(path: Path, number: int, longest: int, errors: str) -> DataError:
+def too_long(path: Path, number: int, longest: int, errors: str, expected: str = "one record a line") -> DataError:
+    """What begins at this line is longer than may be held in memory."""
     other = "" if errors == "convert" else f" Or set text.longest_line={2 * longest}, if there is memory for it."
-    return DataError(f"{path}: line {number}: longer than {longest} MiB, expected one record a line.{other}")
+    return DataError(f"{path}: line {number}: longer than {longest} MiB, expected {expected}.{other}")
 
 
 def cut_text(data: bytes, size: int) -> Iterator[tuple[bytes, bool]]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from chainrule.errors import DataError
-from chainrule.text.corpora.blocks import lines
+from chainrule.text.corpora.blocks import LINE, lines, too_long
 from chainrule.text.corpora.corpus import Chunk
 from chainrule.text.options import TextOptions
+
+ID = re.compile(rb"\d{1,9}([-.]\d{1,9})?")
 
 
 def read_conllu(path: Path, options: TextOptions, size: int) -> Iterator[Chunk]:
@@ -25,14 +28,19 @@ def read_conllu(path: Path, options: TextOptions, size: int) -> Iterator[Chunk]:
 
 def _sentences(path: Path, options: TextOptions, size: int) -> Iterator[tuple[int, list[bytes]]]:
     sentence: list[bytes] = []
-    number = 0
-    for number, line in lines(path, size=size, errors=options.errors, longest=options.longest_line):
+    number = held = 0
+    for number, line in lines(path, size=size, errors=options.errors, longest=options.longest_line,
+                              expansion=options.expansion):
         line = line.rstrip(b"\r")
         if line:
             sentence.append(line)
+            held += len(line) + LINE
+            if held > (options.longest_line << 20) + LINE:
+                raise too_long(path, number + 1 - len(sentence), options.longest_line, "strict",
+                               "an empty line after each sentence")
         elif sentence:
             yield number - len(sentence), sentence
-            sentence = []
+            sentence, held = [], 0
     if sentence:
         yield number + 1 - len(sentence), sentence
 
@@ -55,6 +63,9 @@ def _joined(sentence: list[bytes], path: Path, number: int) -> bytes:
         if len(columns) != 10:
             raise DataError(f"{path}: line {number + offset}: {len(columns)} columns, expected the 10 of CoNLL-U.")
         id, form, misc = columns[0], columns[1], columns[9]
+        if not ID.fullmatch(id):
+            raise DataError(f"{path}: line {number + offset}: {id[:20].decode()!r} in the first column, expected a "
+                            "number, a range such as 3-4, or 8.1 for an empty node.")
         first, _, last = id.partition(b"-")
         if b"." in id or (not last and int(first) <= covered):
             continue

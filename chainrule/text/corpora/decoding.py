@@ -10,6 +10,7 @@ MARKS = {  # byte-order marks, the longer first
 MAGIC = {
     b"\x1f\x8b": "gzip (.gz)", b"\xfd7zXZ\x00": "xz (.xz)", b"\x28\xb5\x2f\xfd": "Zstandard (.zst)",
     b"PK\x03\x04": "zip", b"BZh": "bzip2", b"%PDF-": "PDF", b"PAR1": "Parquet (.parquet)",
+    b"\x89PNG": "PNG", b"\xff\xd8\xff": "JPEG", b"GIF8": "GIF", b"\x7fELF": "program (ELF)",
 }
 BOM = b"\xef\xbb\xbf"
 CONTROLS = bytes(b for b in range(32) if b not in b"\t\n\v\f\r\x1b")

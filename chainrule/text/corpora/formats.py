@@ -12,7 +12,8 @@ from chainrule.text.corpora.blocks import blocks
 from chainrule.text.corpora.conllu import read_conllu
 from chainrule.text.corpora.corpus import Chunk
 from chainrule.text.corpora.packing import readable, unpacked_name
-from chainrule.text.corpora.records import read_csv, read_jsonl, read_parquet, read_tsv
+from chainrule.text.corpora.parquet import read_parquet
+from chainrule.text.corpora.records import read_csv, read_jsonl, read_tsv
 from chainrule.text.options import TextOptions
 
 Reader = Callable[[Path, TextOptions, int], Iterator[Chunk]]
@@ -37,7 +38,7 @@ class Source(Protocol):
 
 def read_text(path: Path, options: TextOptions, size: int) -> Iterator[Chunk]:
     """A text file is one document."""
-    for block in blocks(path, size=size, errors=options.errors):
+    for block in blocks(path, size=size, errors=options.errors, expansion=options.expansion):
         yield Chunk(block.data, str(path), block.line, block.last)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import logging
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,10 +15,14 @@ from typing import Any
 from chainrule.errors import DataError, UsageError, did_you_mean
 from chainrule.text.corpora.builtin import BUILTINS
 from chainrule.text.corpora.corpus import CHUNK, Chunk, Corpus
-from chainrule.text.corpora.formats import FORMATS, FileSource, Source, format_of
+from chainrule.text.corpora.finding import file_source, in_folder, matching, named
+from chainrule.text.corpora.formats import FileSource, Source
+from chainrule.text.corpora.looks import Look, look_of
 from chainrule.text.corpora.packing import is_json, readable
 from chainrule.text.options import TextOptions
 
+log = logging.getLogger("chainrule")
+LOOKED_AT = 100  # files of a corpus whose first lines are looked at
 VERSION = "1"  # goes into fingerprints: change it when a reader gives other text for the same file
 
 
@@ -30,7 +35,7 @@ class SourceCorpus:
 
     @property
     def name(self) -> str:
-        return ", ".join(self.files[:3]) + (f" and {len(self.files) - 3} more" if len(self.files) > 3 else "")
+        return named(self.files, 3)
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -68,18 +73,41 @@ def _check_unchanged(source: Source, before: tuple[int, ...]) -> None:
 
 
 def open_corpus(spec: str | Path | Sequence[str | Path] | Corpus, options: TextOptions | None = None) -> Any:
-    """A corpus from a path, a glob, a folder, a built-in's name, or a sequence of these; a corpus is one already."""
+    """A corpus from a path, a glob, a folder, a built-in's name, or a sequence of these; a corpus is one already.
+
+    Files that a folder or glob has and that are not text are left out; a line says which. Another line says where a
+    file that is read as plain text looks like JSON lines, a table or a treebank.
+    """
     if isinstance(spec, Corpus):
         return spec
+    how = options or TextOptions()
     specs = [spec] if isinstance(spec, str | Path) else list(spec)
-    sources = [source for one in specs for source in _sources(one)]
+    sources = [source for one in specs for source in _sources(one, how.format)]
     if not sources:
         raise DataError("no corpus was named, expected a path, a glob, a folder or a built-in's name."
                         f"{did_you_mean('', BUILTINS)}")
-    return SourceCorpus(tuple(sources), options or TextOptions())
+    if how.format == "auto":
+        _warn(looks_of(sources, how))
+    return SourceCorpus(tuple(sources), how)
 
 
-def _sources(spec: str | Path) -> list[Source]:
+def looks_of(sources: Sequence[Source], options: TextOptions) -> dict[Look, list[str]]:
+    """The files that are read as plain text and look like something else, by what they look like."""
+    found: dict[Look, list[str]] = {}
+    files = [source for source in sources if isinstance(source, FileSource) and not source.replace]
+    for source in files[:LOOKED_AT]:
+        if look := look_of(source, options.field):
+            found.setdefault(look, []).append(source.name)
+    return found
+
+
+def _warn(looks: dict[Look, list[str]]) -> None:
+    for look, names in looks.items():
+        seem, are = ("looks", "is") if len(names) == 1 else ("look", "are")
+        log.warning(f"{named(names, 3)}: {seem} like {look.what}, and {are} read as plain text. {look.advice}")
+
+
+def _sources(spec: str | Path, form: str) -> list[Source]:
     if not isinstance(spec, str | Path):
         raise UsageError(f"the text is {str(spec)[:40]}, expected a path, a glob, a folder or a built-in's name. Write "
                          "sentences to a file, one a line.")
@@ -89,41 +117,21 @@ def _sources(spec: str | Path) -> list[Source]:
     path = Path(spec).expanduser()
     with readable(path):
         if path.is_dir() and str(spec):
-            return _in_folder(path)
+            return in_folder(path, form)
         if path.exists() and str(spec):
             if not path.is_file():
                 raise DataError(f"{spec}: a pipe or a device, expected a file, since text is read more than once. "
                                 "Save it in a file first.")
-            return [FileSource(path, format_of(path) or ".txt")]
+            return [file_source(path, form)]
     file, _, part = str(path).rpartition(":")
     if part and is_json(Path(file)) and Path(file).is_file():  # data.json:test
         return [FileSource(Path(file), part=part)]
     if str(spec) in BUILTINS:
         return BUILTINS[str(spec)].sources()
     if glob.has_magic(str(path)):
-        return _matching(path)
+        return matching(path, form)
     raise DataError(f"{spec or 'an empty name'}: no such file or folder, and no built-in corpus has that name."
                     f"{_near(path)}")
-
-
-def _in_folder(folder: Path) -> list[Source]:
-    runs = {path.parent for path in folder.rglob("MANIFEST.json")}  # models are no text, though they hold .jsonl
-    found = sorted(path for path in folder.rglob("*") if path.is_file() and format_of(path)
-                   and not _hidden(path, folder) and runs.isdisjoint(path.parents))
-    if not found:
-        raise DataError(f"{folder}: no file in this folder has a known ending ({', '.join(FORMATS)}, packed or not).")
-    return [FileSource(path, format_of(path) or ".txt") for path in found]
-
-
-def _matching(pattern: Path) -> list[Source]:
-    found = sorted(Path(name) for name in glob.glob(str(pattern), recursive=True) if Path(name).is_file())
-    if not found:
-        raise DataError(f"{pattern}: no file matches this pattern.")
-    return [FileSource(path, format_of(path) or ".txt") for path in found]
-
-
-def _hidden(path: Path, folder: Path) -> bool:
-    return any(part.startswith(".") for part in path.relative_to(folder).parts)
 
 
 def _near(path: Path) -> str:

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from chainrule.errors import DataError
+from chainrule.storage.files import Expanding
+from chainrule.text.options import EXPANSION
 
 
 def _open_zst(path: Path, mode: str) -> Any:
@@ -47,12 +49,16 @@ def readable(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def open_stream(path: Path) -> Iterator[BinaryIO]:
-    """The unpacked bytes; whatever breaks while they are read becomes a DataError that names the file."""
+def open_stream(path: Path, expansion: int = EXPANSION) -> Iterator[BinaryIO]:
+    """The unpacked bytes; whatever breaks while they are read becomes a DataError that names the file.
+
+    A packed file that holds more than `expansion` times its size, and more than a gibibyte, is refused.
+    """
+    packing = PACKINGS.get(path.suffix.lower())
     with readable(path):
         try:
-            with PACKINGS.get(path.suffix.lower(), open)(path, "rb") as stream:
-                yield stream
+            with (packing or open)(path, "rb") as stream:
+                yield Expanding(stream, path, expansion, "text.expansion") if packing else stream  # type: ignore[misc]
         except EOFError:
             raise DataError(f"{path}: the {path.suffix} file was cut: it ends too early. {AGAIN}") from None
         except (gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:

@@ -86,10 +86,10 @@ def line_blocks(stream: BinaryIO, path: Path) -> Iterator[list[bytes]]:
         rest = data[cut:]
         full = next((len(lines) - n for n, line in enumerate(reversed(lines)) if line.strip()), 0)
         if full:
-            yield [b""] * blank + lines[:full]
+            yield [b""] * min(blank, 1) + lines[:full]  # refused, with the number of the first
         blank = len(lines) - full + (0 if full else blank)
     if rest.strip():
-        yield [b""] * blank + [rest]
+        yield [b""] * min(blank, 1) + [rest]
 
 
 def read_lines(path: Path, lines: list[bytes], first: int, into: np.ndarray, parse: Parse) -> list[bytes]:

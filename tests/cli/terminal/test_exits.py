@@ -77,7 +77,7 @@ def test_a_terminal_that_lacks_a_character_gets_its_escape():
                                                            (signal.SIGTERM, 143, "cleaned\n")])
 def test_a_stopped_command_cleans_up_first(number, exit_code, text):
     program = ("import sys, time\nfrom chainrule.cli.terminal.exits import guarded\ndef command():\n    try:\n"
-               "        print('ready', flush=True)\n        [time.sleep(0.01) for _ in range(3000)]\n    finally:\n"
+               "        print('ready', flush=True)\n        [time.sleep(0.01) for _ in range(60000)]\n    finally:\n"
                "        print('cleaned', file=sys.stderr)\nsys.exit(guarded(command))")
     process = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, text=True, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)

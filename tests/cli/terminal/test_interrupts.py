@@ -76,7 +76,7 @@ def test_a_finalizer_does_not_swallow_ctrl_c(number, code):
 def test_a_waiting_thread_is_interrupted(number, code):
     body = """
         threading.Timer(0.2, os.kill, (os.getpid(), number)).start()
-        threading.Event().wait(30)
+        threading.Event().wait(600)
     """
     assert ended(body, number) == (code, "")
 

@@ -1,5 +1,7 @@
 """What a user may name, and what is said when there is nothing there."""
 
+import gzip
+
 import pytest
 from texts import corpus_of, text_of
 
@@ -15,6 +17,49 @@ def test_a_folder_is_read_recursively_in_sorted_order(tmp_path):
                        ("notes.bin", "no"), (".hidden/a.txt", "no")]:
         (tmp_path / name).write_text(text)
     assert text_of(open_corpus(tmp_path)) == b"123"
+
+
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\xe9"
+
+
+def test_what_is_not_text_is_left_out_of_a_folder_and_named(tmp_path, caplog):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "run").mkdir()
+    for name, data in {"a.txt": b"1", "b.txt": bytes(range(256)) * 9, "c.txt.gz": gzip.compress(bytes(range(256)) * 9),
+                       "d.txt": PNG, "e.txt.gz": gzip.compress(b"2"), "sub/f.pyc": b"\0" * 99, "sub/g.md": b"hay",
+                       ".git/h.txt": b"no", ".i.txt": b"no", "run/MANIFEST.json": b"{}", "run/m.jsonl": b"no"}.items():
+        (tmp_path / name).write_bytes(data)
+    assert text_of(open_corpus(tmp_path)) == b"12"
+    assert caplog.messages == [f"{tmp_path}: 5 of 7 files left out, which are not text or have another ending: b.txt, "
+                               "c.txt.gz, d.txt and 2 more; 2 hidden."]
+
+
+def test_what_is_not_text_is_left_out_of_a_pattern_and_refused_by_its_name(tmp_path, caplog):
+    for name, data in {"a": b"1", "b": PNG, "c": b"2"}.items():
+        (tmp_path / name).write_bytes(data)
+    assert text_of(open_corpus(f"{tmp_path}/*")) == b"12"
+    assert caplog.messages == [f"{tmp_path}/*: 1 of 3 files left out, which are not text: {tmp_path}/b."]
+    with pytest.raises(DataError, match="b: this is a PNG file, expected text."):
+        text_of(open_corpus(tmp_path / "b"))
+    with pytest.raises(DataError, match="none of the 1 files that match this pattern is text: .*/b"):
+        open_corpus(f"{tmp_path}/[b]")
+
+
+def test_a_folder_without_known_endings_says_what_there_is(tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "a.md").write_text("hay")
+    with pytest.raises(DataError) as error:
+        open_corpus(tmp_path)
+    assert str(error.value).endswith(f"Others: sub/a.md. Name them by a pattern, such as '{tmp_path}/**/*.md'.")
+    assert text_of(open_corpus(f"{tmp_path}/**/*.md")) == b"hay"
+    assert text_of(open_corpus(tmp_path, TextOptions(format="txt"))) == b"hay"
+
+
+def test_a_packed_file_of_a_folder_that_was_cut_is_an_error(tmp_path):
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"hay" * 99)[:-9])
+    with pytest.raises(DataError, match="a.txt.gz: the .gz file was cut"):
+        open_corpus(tmp_path)
 
 
 def test_a_glob_is_read_in_sorted_order(tmp_path):
@@ -55,7 +100,7 @@ def test_a_missing_file_is_an_error_with_a_suggestion(tmp_path):
 def test_a_pattern_or_folder_without_texts_is_an_error(tmp_path):
     with pytest.raises(DataError, match="no file matches this pattern"):
         open_corpus(f"{tmp_path}/*.txt")
-    with pytest.raises(DataError, match=r"no file in this folder has a known ending \(\.txt, \.jsonl"):
+    with pytest.raises(DataError, match=r"no text in this folder has a known ending \(\.txt, \.jsonl"):
         open_corpus(tmp_path)
     with pytest.raises(DataError, match="no corpus was named"):
         open_corpus([])
