@@ -22,7 +22,7 @@ export function Header({ report, title }) {
     ${report.advice?.length > 0 && html`<div class="advice" id="advice">
       ${report.advice.map((sentence) => html`<p>${sentence}</p>`)}</div>`}
     <dl class="facts">${facts(report).map(([name, value, more]) => html`<div><dt>${name}</dt>
-      <dd>${value}${more && html`<span class="quiet">${more}</span>`}</dd></div>`)}</dl>
+      <dd>${breakable(value)}${more && html`<span class="quiet">${more}</span>`}</dd></div>`)}</dl>
     <${Contents} />
     <div class="again">
       ${report.generate && html`<div><p>Use the best model</p><${Command} text=${report.generate} /></div>`}
@@ -41,6 +41,11 @@ function facts({ data = {}, budget, seeds = [], tokenizer, environment = {}, cre
     ["Machine", machine.filter(Boolean)[0], machine.filter(Boolean)[1]],
     ["Made", created ? day(created) : null, environment.chainrule && `chainrule ${environment.chainrule}`],
   ].filter(([, value]) => value);
+}
+
+/** A path may be broken after a slash, and only there. */
+function breakable(text) {
+  return String(text).split(/(?<=[/\\])/).map((part, n) => html`${n ? html`<wbr />` : ""}${part}`);
 }
 
 export function budgeted(budget) {

@@ -6,13 +6,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from chainrule.inspection.plot import Chart, Line, html, svg
+from chainrule.figures.lines import Chart, Line, chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def drawn(*lines, log=False):
-    text = svg([Chart("title", "time", "norm", lines, log=log)])
+    text = chart(Chart("title", "time", "norm", lines, log=log)).svg()
     tree = ElementTree.fromstring(text)
     paths = [node.get("d") for node in tree.iter(f"{SVG}path") if node.get("stroke-width") == "1.8"]
     return [node.text for node in tree.iter(f"{SVG}text")], paths
@@ -53,18 +53,3 @@ def test_lines_without_a_range_are_drawn_all_the_same(y, log):
 def test_many_lines_look_different_or_are_left_out_of_the_legend():
     texts, paths = drawn(*(Line(f"line {n}", [0, 1], [n, n]) for n in range(40)))
     assert len(paths) == 40 and "line 12" in texts and "line 30" not in texts and "…" in texts
-
-
-def test_a_page_has_the_numbers_too():
-    page = html("Gradients", [Chart("t", "d", "norm", [Line("a", [0, 1], [0.25, 0.125]), Line("b", [1], [7.0])])])
-    assert "<td>0.125</td>" in page and "<td>7</td>" in page and page.count("<svg") == 1
-
-
-def test_more_lines_than_colors_differ_in_dashes_and_lone_points_in_marks():
-    """32 lines, each of two points and one that stands alone: no two look alike."""
-    lines = [Line(str(n), [0, 1, 2, 3], [1.0, 2.0, math.nan, 1.5]) for n in range(32)]
-    drawn = svg([Chart("t", "x", "y", lines)])
-    looks = re.findall(r'<path d="M[^"]*L[^"]*M[\d.]+ [\d.]+(m[^"]+)" fill="none" stroke-width="1.8" stroke="(#\w+)" '
-                       r'stroke-dasharray="([^"]*)"', drawn)
-    assert len(looks) == 32
-    assert len({(mark, color) for mark, color, _ in looks}) == len({(color, dash) for _, color, dash in looks}) == 32
