@@ -45,6 +45,7 @@ class Comparison:
     held_out: Corpus
     documents: tuple[bytes, ...]  # of the held-out text
     notes: tuple[str, ...]
+    grid: tuple[str, ...] = ()  # the options that --grid varies
 
 
 def compare(recipes: str | Sequence[str], data: str | Path | Sequence[str | Path], out: str | Path, *,
@@ -102,7 +103,7 @@ def planned(words: Sequence[str], data: Any, budget: Budget, terms: Terms) -> Co
         resolved.append(found)
         notes += [sentence] if sentence else []
     return Comparison(tuple(resolved), budget, tokenizer, tuple(range(terms.seeds)), where, train, held_out,
-                tuple(documents), tuple([*notes, note] if note else notes))
+                tuple(documents), tuple([*notes, note] if note else notes), tuple(terms.grid))
 
 
 def _check_changes(entries: Sequence[Contestant], terms: Terms) -> None:

@@ -14,10 +14,12 @@ from chainrule.experiments.compressors import compressed, unmeasurable
 from chainrule.experiments.details import details
 from chainrule.experiments.duplicates import duplicates, sentence
 from chainrule.experiments.folder import BEST, DETAILS, PAGE, REPORT, point_to_best
+from chainrule.experiments.grid import grid_of
 from chainrule.experiments.losses import units
 from chainrule.experiments.measuring import write
 from chainrule.experiments.mixing import mixture
 from chainrule.experiments.pairs import put_intervals
+from chainrule.experiments.pictures import Report, write_pictures
 from chainrule.experiments.running import Setting, Trial
 from chainrule.experiments.standings import Standing, empty_row, few_steps, off_budget, overfitted, standing
 from chainrule.experiments.terms import looked_at
@@ -58,10 +60,12 @@ def written(comparison: Comparison, trials: Mapping[str, Sequence[Trial]],
     point_to_best(setting.out, best["run"] if best else None)
     shown = json_value(details(models, setting, comparison.train, comparison.documents))
     shown["curves_on"] = f"the first {looked_at(comparison.budget):,} tokens of the held-out text"
+    shown["grid"] = grid_of(comparison.entries, comparison.grid)
     write(setting.out / DETAILS, shown)
     write(setting.out / REPORT, report)
+    write_pictures(setting.out, report, shown)
     _page(comparison, setting, report, shown)
-    return report
+    return Report(report)
 
 
 def _compressors(comparison: Comparison, setting: Setting) -> tuple[list[dict[str, Any]], str | None]:

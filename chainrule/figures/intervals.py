@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from chainrule.figures.axes import axis
 from chainrule.figures.drawing import INK, LINE, SOFT, WIDTH, Figure, cut, heading, words
 
-ROW, NAMES, ROOM, TOP = 26, 240, 130, 40  # pixels: of a row, of its name at the left and of its numbers at the right
-FAR = 1.5  # spans of all others: a value that lies further from them is beyond the cut
+ROW, NAMES, ROOM, TOP = 26, 252, 150, 40  # pixels: of a row, of its name at the left and of its numbers at the right
+FAR = 0.6  # spans of all others: a value that lies further from them is beyond the cut
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def shown_range(rows: Sequence[Measured]) -> tuple[float, float]:
 def intervals(title: str, unit: str, rows: Sequence[Measured]) -> Figure:
     """A dot and a line for each row; what lies beyond the cut is an arrow with its number, and a line says so."""
     low, high = shown_range(rows)
-    across = axis([low, high], NAMES, WIDTH - ROOM)
+    across = axis([low, high], NAMES + 8, WIDTH - ROOM - 8)
     bottom = TOP + ROW * len(rows)
     marks = [heading(title)]
     for tick in across.ticks:
@@ -61,7 +61,7 @@ def intervals(title: str, unit: str, rows: Sequence[Measured]) -> Figure:
 def _row(row: Measured, y: float, at: Callable[[float], float], low: float, high: float) -> str:
     inside = low <= row.value <= high
     x = at(min(max(row.value, low), high))
-    marks = [words(NAMES - 12, y + 4, cut(row.name, 36), anchor="end")]
+    marks = [words(NAMES - 12, y + 4, cut(row.name, 33), anchor="end")]
     if inside and row.low is not None and row.high is not None:
         marks.append(f'<path d="M{at(max(row.low, low)):.1f} {y}H{at(min(row.high, high)):.1f}" stroke="{row.color}" '
                      'stroke-width="2"/>\n')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chainrule.figures.axes import Axis, axis, can_be_shown, close_axis, number
 from chainrule.figures.drawing import INK, LINE, SERIES, SOFT, WIDTH, Figure, cut, heading, words
@@ -12,6 +12,7 @@ HEIGHT = 340  # of one chart, in pixels
 LEFT, RIGHT, TOP, BOTTOM = 72, 230, 36, 48  # what is kept around the plot; the legend stands at the right
 DASHES = ("", "6 3", "2 3", "8 3 2 3")  # more lines than colors go on with these
 MARKS = ("m-3 0l3-3 3 3-3 3z", "m-3-3h6v6h-6z", "m-3 3h6l-3-6z", "m-3-3l6 6m0-6l-6 6")  # the same of lone points
+ASIDE = 5  # pixels between the intervals of two lines at the same place
 MOST_NAMED, LONGEST_NAME = 14, 28  # lines in the legend, and characters of a name
 
 
@@ -50,8 +51,9 @@ def chart(shown: Chart) -> Figure:
     for n, line in enumerate(shown.lines):
         again, color = n // len(SERIES) % len(DASHES), SERIES[n % len(SERIES)]
         look = f'stroke="{color}" stroke-dasharray="{DASHES[again]}"'
-        marks.append(_whiskers(line, x_axis, y_axis, color))
-        marks.append(f'<path d="{_path(line, x_axis, y_axis, MARKS[again])}" fill="none" stroke-width="1.8" {look}/>\n')
+        own = _aside(x_axis, n, len(shown.lines)) if line.low else x_axis
+        marks.append(_whiskers(line, own, y_axis, color))
+        marks.append(f'<path d="{_path(line, own, y_axis, MARKS[again])}" fill="none" stroke-width="1.8" {look}/>\n')
         if n < MOST_NAMED:
             marks.append(_named(line, n, len(shown.lines), look))
     return Figure(shown.title, WIDTH, HEIGHT, "".join(marks))
@@ -64,7 +66,7 @@ def _x_axis(shown: Chart) -> Axis:
         return Axis(-0.3, last + 0.3, LEFT, WIDTH - RIGHT, False, tuple(range(len(shown.names))))
     if shown.at_values:
         found = close_axis(values, LEFT, WIDTH - RIGHT) if shown.x_log else axis(values, LEFT, WIDTH - RIGHT)
-        return Axis(found.low, found.high, found.begin, found.end, found.log, tuple(sorted(set(values))))
+        return Axis(found.low, found.high, LEFT + 24, WIDTH - RIGHT - 24, found.log, tuple(sorted(set(values))))
     return axis(values, LEFT, WIDTH - RIGHT, log=shown.x_log)
 
 
@@ -108,6 +110,12 @@ def _path(line: Line, x_axis: Axis, y_axis: Axis, mark: str) -> str:
     joined = "".join("M" + "L".join(piece) + (mark if len(piece) == 1 else "") for piece in pieces if piece)
     marked = (f"M{place}{mark}" for piece in pieces for place in piece) if line.low else ()
     return joined + "".join(marked)
+
+
+def _aside(x_axis: Axis, n: int, count: int) -> Axis:
+    """The axis of the n-th line, moved by a few pixels so that no interval hides another."""
+    moved = ASIDE * (n - (count - 1) / 2)
+    return replace(x_axis, begin=x_axis.begin + moved, end=x_axis.end + moved)
 
 
 def _whiskers(line: Line, x_axis: Axis, y_axis: Axis, color: str) -> str:

@@ -34,14 +34,19 @@ def charts(found: Mapping[str, Gradients]) -> list[Chart | Bars]:
         title = "the first layer of each model"
     time = Chart(f"Gradient through time: {title}", "distance d, tokens", "‖∂loss(t) / ∂h(t − d)‖", lines, log=True)
     depth = _depth(_with_clipped(found, lambda each: each.by_layer))
-    return [time, depth] if any(any(line.y[1:]) for line in lines) else [depth]  # some mix no tokens
+    return [time, *depth] if any(any(line.y[1:]) for line in lines) else depth  # some mix no tokens
 
 
-def _depth(lines: list[Line]) -> Chart | Bars:
+def _depth(lines: list[Line]) -> list[Chart | Bars]:
     """Models of one layer have no line from layer to layer: they are bars."""
-    if all(len(line.y) == 1 for line in lines):
-        return Bars("Gradient of the only layer's parameters", OF_LAYERS, {line.label: line.y[0] for line in lines})
-    return Chart("Gradient of each layer's parameters", "layer", OF_LAYERS, lines, log=True)
+    deep, flat = [line for line in lines if len(line.y) > 1], [line for line in lines if len(line.y) == 1]
+    found: list[Chart | Bars] = []
+    if deep:
+        found.append(Chart("Gradient of each layer's parameters", "layer", OF_LAYERS, deep, log=True))
+    if flat:
+        title = f"{'Models' if len(flat) > 1 else 'A model'} of one layer: the gradient of its parameters"
+        found.append(Bars(title, OF_LAYERS, {line.label: line.y[0] for line in flat}))
+    return found
 
 
 def figures(found: Mapping[str, Gradients]) -> list[Figure]:

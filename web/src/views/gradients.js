@@ -17,12 +17,13 @@ export default function Gradients({ data, title }) {
     ${data.charts.map((chart, n) => html`<${Section} id=${`chart-${n}`} title=${chart.title}>
       <${Figure} numbers=${numbers(chart)}>${chart.bars
         ? html`<${Lying} values=${chart.values} looks=${looks} label=${chart.y_label} format=${norm} />`
-        : html`<${LineChart} yLog=${true} height=${340} xLabel=${chart.x_label} yLabel=${chart.y_label} yFormat=${norm}
+        : html`<${LineChart} yLog=${true} height=${340} xLabel=${chart.x_label} yLabel=${chart.y_label} yFormat=${norm} xTick=${entire}
             label=${chart.title} series=${chart.lines.map((line) => ({ ...line, ...looks.get(line.name) }))} />`}<//>
     <//>`)}
     <${Models} models=${data.models} />`;
 }
 
+const entire = (value) => (Number.isInteger(value) ? String(value) : ""); // there is nothing between two layers
 const names = (chart) => (chart.bars ? Object.keys(chart.values) : chart.lines.map((line) => line.name));
 
 function numbers(chart) {

@@ -22,7 +22,7 @@ export function Header({ report, title }) {
     ${report.advice?.length > 0 && html`<div class="advice" id="advice">
       ${report.advice.map((sentence) => html`<p>${sentence}</p>`)}</div>`}
     <dl class="facts">${facts(report).map(([name, value, more]) => html`<div><dt>${name}</dt>
-      <dd>${breakable(value)}${more && html`<span class="quiet">${more}</span>`}</dd></div>`)}</dl>
+      <dd>${value}${more && html`<span class="quiet">${more}</span>`}</dd></div>`)}</dl>
     <${Contents} />
     <div class="again">
       ${report.generate && html`<div><p>Use the best model</p><${Command} text=${report.generate} /></div>`}
@@ -34,7 +34,7 @@ export function Header({ report, title }) {
 function facts({ data = {}, budget, seeds = [], tokenizer, environment = {}, created }) {
   const machine = [environment.accelerator ?? environment.processor, environment.cores && `${environment.cores} cores`];
   return [
-    ["Text", [data.spec].flat().join(", "), data.train_bytes != null && `${bytes(data.train_bytes)} to train on`],
+    ["Text", breakable([data.spec].flat().join(", ")), data.train_bytes != null && `${bytes(data.train_bytes)} to train on`],
     ["Held out", bytes(data.held_out_bytes), counted(data.held_out_documents, "document")],
     ["Budget", budgeted(budget), "for each training"],
     ["Tokenizer", spelled(tokenizer), seeds.length > 1 && `${seeds.length} seeds`],
@@ -43,9 +43,9 @@ function facts({ data = {}, budget, seeds = [], tokenizer, environment = {}, cre
   ].filter(([, value]) => value);
 }
 
-/** A path may be broken after a slash, and only there. */
+/** A path may be broken after a slash, and only there; a part that is wider than the screen is cut. */
 function breakable(text) {
-  return String(text).split(/(?<=[/\\])/).map((part, n) => html`${n ? html`<wbr />` : ""}${part}`);
+  return html`<span title=${text}>${text.split(/(?<=[/\\])|(?<=, )/).map((part, n) => html`${n ? html`<wbr />` : ""}<span class="part">${part}</span>`)}</span>`;
 }
 
 export function budgeted(budget) {

@@ -5,7 +5,7 @@ import { html } from "../../html.js";
 
 const [WIDTH, HEIGHT, EDGE] = [136, 18, 6];
 
-const FAR = 1.5; // spans of the models: a compressor that lies further from them is beyond the cut
+const FAR = 0.6; // spans of the models: a compressor that lies further from them is beyond the cut
 
 /** The scale of all rows that can be compared; models are always on it, compressors only if they lie near. */
 export function place(rows) {
