@@ -44,6 +44,22 @@ class LoadedRun:
                  f"tokenizer {self.recipe.tokenizer['name']} ({self.tokenizer.vocabulary_size:,} tokens)"]
         return f"LoadedRun({str(self.path)!r}: {', '.join(facts)})"
 
+    def _repr_html_(self) -> str:
+        """For notebooks: what it is, how it was measured, and its loss along training."""
+        from chainrule.figures.cards import card, facts
+        from chainrule.figures.losses import loss_curve
+
+        measured = self.report.get("valid")
+        shown = {"family": self.recipe.family, "task": self.recipe.task["name"],
+                 "tokenizer": f"{self.recipe.tokenizer['name']}, {self.tokenizer.vocabulary_size:,} tokens",
+                 **{key: self.report[key] for key in SIZES if isinstance(self.report.get(key), int)},
+                 **{f"validation: {key.replace('_', ' ')}": value for key, value in
+                    (measured if isinstance(measured, dict) else {}).items() if isinstance(value, int | float)}}
+        metrics = self.path / METRICS
+        lines = metrics.read_text(encoding="utf-8").splitlines() if metrics.is_file() else []
+        figure = loss_curve([json.loads(line) for line in lines])
+        return card(str(self.path), facts(shown), *([figure] if figure else []))
+
     def offering(self, ability: type, verb: str) -> Any:
         """The model, if it can do what a verb needs; if not, the error says what the run holds."""
         if isinstance(self.model, ability):

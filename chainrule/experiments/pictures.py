@@ -58,7 +58,7 @@ def write_pictures(out: Path, report: Mapping[str, Any], details: Mapping[str, A
 def _intervals(report: Mapping[str, Any]) -> Figure | None:
     rows, models = [], 0
     for row in report["rows"]:
-        color = INK if row["kind"] == "mixture" else MUTE if row["kind"] == "compressor" else SERIES[models % len(SERIES)]
+        color = {"mixture": INK, "compressor": MUTE}.get(row["kind"], SERIES[models % len(SERIES)])
         models += row["kind"] == "model"
         if row["comparable"] and row["bits_per_byte"] is not None:
             low, high = row["interval"] or (None, None)
@@ -70,9 +70,10 @@ def _intervals(report: Mapping[str, Any]) -> Figure | None:
 def _along(option: Mapping[str, Any], report: Mapping[str, Any]) -> Figure | None:
     """Bits per byte against the values of one option, a line for each recipe."""
     rows = {row["name"]: row for row in report["rows"] if row["comparable"] and row["bits_per_byte"] is not None}
-    values = [_number(value) for value in option["values"]]
-    numeric = None not in values and len(values) > 1
-    place = dict(zip(option["values"], values if numeric else range(len(values)), strict=True))
+    numbers = [_number(value) for value in option["values"]]
+    values = [value for value in numbers if value is not None]
+    numeric = len(values) == len(numbers) > 1
+    place = dict(zip(option["values"], values if numeric else range(len(numbers)), strict=True))
     lines = []
     for each in option["lines"]:
         points = [(place[point["value"]], rows[point["row"]]) for point in each["points"] if point["row"] in rows]
@@ -110,8 +111,8 @@ def _by_position(by: Mapping[str, Any] | None, names: Sequence[str]) -> Figure |
     middle = [(max(low, edges[1] / 4) * high) ** 0.5 for low, high in zip(edges, edges[1:], strict=False)]
     lines = [Line(name, middle[:len(own)], [float("nan") if value is None else value for value in own])
              for name in names if (own := by["values"].get(name))]
-    return chart(Chart("By position in the document", f"{by.get('unit', 'tokens')} since the document began", BITS, lines,
-                       x_log=len(middle) > 2)) if lines else None
+    x_label = f"{by.get('unit', 'tokens')} since the document began"
+    return chart(Chart("By position in the document", x_label, BITS, lines, x_log=len(middle) > 2)) if lines else None
 
 
 def _by_frequency(by: Mapping[str, Any] | None, names: Sequence[str]) -> Figure | None:

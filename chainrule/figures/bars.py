@@ -11,21 +11,22 @@ from chainrule.figures.lines import BOTTOM, HEIGHT, LEFT, LONGEST_NAME, RIGHT, T
 ROW, NAMES, ROOM = 26, 230, 90  # pixels: of a lying bar, of its name at the left and of its number at the right
 
 
-def lying_bars(title: str, unit: str, values: Mapping[str, float], *, log: bool = False) -> Figure:
+def lying_bars(title: str, unit: str, values: Mapping[str, float], *, log: bool = False,
+               looks: Mapping[str, int] | None = None) -> Figure:
     """A bar for each name; on a logarithmic axis they begin at a power of ten below the smallest."""
     across = axis([*values.values(), *([] if log else [0.0])], NAMES, WIDTH - ROOM, log=log)
     bottom = TOP + 8 + ROW * len(values)
     marks = [heading(title)]
     for tick in across.ticks:
         marks.append(f'<path d="M{across.at(tick):.1f} {TOP}V{bottom}" stroke="{LINE}"/>\n')
-        marks.append(words(across.at(tick), bottom + 16, f"{tick:.3g}", anchor="middle", color=SOFT))
+        marks.append(words(across.at(tick), bottom + 16, number(tick), anchor="middle", color=SOFT))
     for n, (name, value) in enumerate(values.items()):
         y = TOP + 6 + ROW * n
         marks.append(words(NAMES - 8, y + 14, cut(name, 34), anchor="end"))
         shown = can_be_shown(value, log)
         end = across.at(value) if shown else across.begin
         marks.append(f'<rect x="{NAMES}" y="{y}" width="{max(1.0, end - NAMES):.1f}" height="{ROW - 8}" '
-                     f'fill="{SERIES[n % len(SERIES)]}"/>\n')
+                     f'fill="{SERIES[(looks or {}).get(name, n) % len(SERIES)]}"/>\n')
         marks.append(words(end + 6, y + 14, f"{value:.3g}"))
     marks.append(words((NAMES + WIDTH - ROOM) / 2, bottom + 34, unit, anchor="middle", color=SOFT))
     return Figure(title, WIDTH, bottom + 46, "".join(marks))

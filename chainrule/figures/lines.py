@@ -25,6 +25,7 @@ class Line:
     y: Sequence[float]
     low: Sequence[float | None] = ()  # the interval of each point
     high: Sequence[float | None] = ()
+    look: int | None = None  # which color it has; by default its place among the lines
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ def chart(shown: Chart) -> Figure:
     x_axis, y_axis = _x_axis(shown), _y_axis(shown)
     marks = [heading(shown.title, left=LEFT), _frame(shown, x_axis, y_axis)]
     for n, line in enumerate(shown.lines):
-        again, color = n // len(SERIES) % len(DASHES), SERIES[n % len(SERIES)]
+        chosen = n if line.look is None else line.look
+        again, color = chosen // len(SERIES) % len(DASHES), SERIES[chosen % len(SERIES)]
         look = f'stroke="{color}" stroke-dasharray="{DASHES[again]}"'
         own = _aside(x_axis, n, len(shown.lines)) if line.low else x_axis
         marks.append(_whiskers(line, own, y_axis, color))
@@ -84,7 +86,7 @@ def _frame(shown: Chart, x_axis: Axis, y_axis: Axis) -> str:
     for tick in y_axis.ticks:
         high = f"{y_axis.at(tick):.1f}"
         marks.append(f'<path d="M{LEFT} {high}H{right}" stroke="{LINE}"/>\n')
-        marks.append(words(LEFT - 7, y_axis.at(tick) + 4, f"{tick:.3g}", anchor="end"))
+        marks.append(words(LEFT - 7, y_axis.at(tick) + 4, number(tick), anchor="end"))
     upward = f' transform="translate(16 {(TOP + bottom) / 2}) rotate(-90)"'
     return "".join(marks) + (
         f'<path d="M{LEFT} {TOP}V{bottom}H{right}" fill="none" stroke="{SOFT}"/>\n'

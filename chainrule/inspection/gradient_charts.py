@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from chainrule.figures.bars import lying_bars
@@ -22,6 +22,7 @@ class Bars:
     title: str
     unit: str
     values: Mapping[str, float]
+    looks: Mapping[str, int]  # the colors that the models have in the other charts
 
 
 def charts(found: Mapping[str, Gradients]) -> list[Chart | Bars]:
@@ -44,15 +45,16 @@ def _depth(lines: list[Line]) -> list[Chart | Bars]:
     if deep:
         found.append(Chart("Gradient of each layer's parameters", "layer", OF_LAYERS, deep, log=True))
     if flat:
-        title = f"{'Models' if len(flat) > 1 else 'A model'} of one layer: the gradient of its parameters"
-        found.append(Bars(title, OF_LAYERS, {line.label: line.y[0] for line in flat}))
+        title = f"{'Models' if len(flat) > 1 else 'A model'} of one layer: the gradient of the layer's parameters"
+        found.append(Bars(title, OF_LAYERS, {line.label: line.y[0] for line in flat},
+                          {line.label: line.look or 0 for line in flat}))
     return found
 
 
 def figures(found: Mapping[str, Gradients]) -> list[Figure]:
     """The charts, drawn."""
-    return [chart(each) if isinstance(each, Chart) else lying_bars(each.title, each.unit, each.values, log=True)
-            for each in charts(found)]
+    return [chart(each) if isinstance(each, Chart) else
+            lying_bars(each.title, each.unit, each.values, log=True, looks=each.looks) for each in charts(found)]
 
 
 def page_data(found: Mapping[str, Gradients], data: str) -> dict[str, Any]:
@@ -75,7 +77,7 @@ def _with_clipped(found: Mapping[str, Gradients], of: Callable[[Gradients], Norm
         lines.append(_line(name, of(each)))
         if each.factor < SHOWN_CLIPPED:
             lines.append(_line(f"clipped: {name}", tuple(norm * each.factor for norm in of(each))))
-    return lines
+    return [replace(line, look=n) for n, line in enumerate(lines)]
 
 
 def _line(label: str, norms: Norms) -> Line:

@@ -52,8 +52,8 @@ def _surprisal(found: Found) -> Figure:
 
 def _bits(found: Found) -> Figure:
     tokens = found["tokens"]
-    lines = [Line(label, range(1, len(tokens) + 1), [_finite(each[key], math.nan) for each in tokens])
-             for label, key in (("surprisal", "surprisal"), ("expected (entropy)", "entropy"))]
+    lines = [Line(label, range(1, len(tokens) + 1), [_finite(each[key], math.nan) for each in tokens], look=look)
+             for label, key, look in (("surprisal", "surprisal", 1), ("expected (entropy)", "entropy", 0))]
     return chart(Chart("Bits, token by token", "token", "bits", lines))
 
 

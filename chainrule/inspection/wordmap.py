@@ -18,6 +18,7 @@ from chainrule.inspection.neighbors import neighbors
 from chainrule.inspection.wordgroups import COLORS, clusters, labeled
 from chainrule.protocols import WordVectors
 from chainrule.runs import LoadedRun, opened
+from chainrule.vectors.content import content_first
 from chainrule.vectors.queries import unknown
 
 METHODS = ("pca", "tsne")
@@ -58,7 +59,7 @@ def word_map(run: str | Path | LoadedRun, *, words: int | Sequence[str] = 2000, 
     unit = table / np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-30)
     names = [vectors.words[row] for row in np.arange(len(vectors.words))[rows]]
     found = neighbors(unit, range(len(unit)), count=near)
-    first = content_first(unit, found)
+    first = content_first(unit, [[cosine for _, cosine in row] for row in found])
     return {"run": str(loaded.path), "method": method, "words": names, "of": len(vectors.words),
             "dimension": int(table.shape[1]), "counts": None if vectors.counts is None else
             np.asarray(vectors.counts)[rows].tolist(), "maps": _maps(unit, asked, method),
@@ -90,19 +91,6 @@ def _rows(vectors: Any, words: int | Sequence[str], near: int) -> tuple[slice | 
             raise unknown(word, vectors.words, vectors.rows)
     beside = [other for word in chosen for other, _ in vectors.most_similar(word, topn=near)]
     return [vectors.rows[word] for word in dict.fromkeys([*chosen, *beside])], list(range(len(chosen)))
-
-
-def content_first(unit: np.ndarray, found: Sequence[Sequence[tuple[int, float]]]) -> list[int]:
-    """The order in which words are named: words of content before words that go with everything.
-
-    A word's distinctness is the mean cosine of its nearest neighbors minus its mean cosine with all words of the map.
-    `of` and `the` are about as near to all words; `september` has its own. The half of the words that is most distinct
-    comes first, then the rest, both by frequency. No list of words is needed, so that it works for any language.
-    """
-    nearest = np.array([np.mean([cosine for _, cosine in row]) if row else 0.0 for row in found])
-    distinct = nearest - unit @ unit.mean(0)
-    usual = np.median(distinct)
-    return sorted(range(len(unit)), key=lambda n: (distinct[n] < usual, n))
 
 
 def _groups(unit: np.ndarray, words: Sequence[str], first: Sequence[int], colors: Colors) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from chainrule.errors import UsageError
 from chainrule.evaluation.options import Measuring
 from chainrule.jobs import Job, Trained, existing_parent
+from chainrule.progress import notebook_progress
 from chainrule.recipe.recipe import Recipe, load_recipe
 from chainrule.recipe.registry import build, find
 from chainrule.runs import LoadedRun, save_run
@@ -26,7 +27,8 @@ def train(recipe: str | Path | Recipe, data: Any, out: str | Path, *, valid: Any
     """Makes a run folder from a recipe and a text; returns its report.
 
     `overrides` are `path=value` as on the command line, e.g. `["model.order=3", "tokenizer.name=bytes"]`. `data` and
-    `valid` are paths, globs, folders or built-in corpora. With `measure=False` the finished model is not measured on
+    `valid` are paths, globs, folders or built-in corpora. `show` is called with the progress of training; a notebook
+    shows it by itself. With `measure=False` the finished model is not measured on
     the validation text.
     """
     words = [overrides] if isinstance(overrides, str) else overrides
@@ -35,8 +37,9 @@ def train(recipe: str | Path | Recipe, data: Any, out: str | Path, *, valid: Any
     family.ready()
     check_target(out, replace=force)
     corpus, held_out = _texts(resolved, data, valid)
-    job = Job(resolved, corpus, held_out, existing_parent(Path(out)), out=Path(out), force=force, show=show)
-    return finish(job, family.train(job), out, force=force, measure=measure)
+    with notebook_progress(show) as shown:
+        job = Job(resolved, corpus, held_out, existing_parent(Path(out)), out=Path(out), force=force, show=shown)
+        return finish(job, family.train(job), out, force=force, measure=measure)
 
 
 def finish(job: Job, trained: Trained, out: str | Path, *, force: bool, measure: bool = True) -> dict[str, Any]:
