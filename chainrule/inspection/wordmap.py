@@ -15,10 +15,10 @@ from chainrule.errors import DataError, OptionError
 from chainrule.figures.drawing import Figure
 from chainrule.figures.scatter import Points, scatter
 from chainrule.inspection.neighbors import neighbors
-from chainrule.inspection.wordgroups import COLORS, clusters, labeled
+from chainrule.inspection.wordgroups import COLORS, OTHER, clusters, labeled
 from chainrule.protocols import WordVectors
 from chainrule.runs import LoadedRun, opened
-from chainrule.vectors.content import content_first
+from chainrule.vectors.content import content_first, function_words
 from chainrule.vectors.queries import unknown
 
 METHODS = ("pca", "tsne")
@@ -57,15 +57,16 @@ def word_map(run: str | Path | LoadedRun, *, words: int | Sequence[str] = 2000, 
     if len(table) < 3:
         raise DataError(f"{loaded.path}: {len(table)} words, expected at least 3 for a map.")
     unit = table / np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-30)
-    names = [vectors.words[row] for row in np.arange(len(vectors.words))[rows]]
+    places = np.arange(len(vectors.words))[rows].tolist()
+    names = [vectors.words[row] for row in places]
     found = neighbors(unit, range(len(unit)), count=near)
-    first = content_first(unit, [[cosine for _, cosine in row] for row in found])
+    first = content_first(places, function_words(vectors.counts, len(vectors.words)))
     return {"run": str(loaded.path), "method": method, "words": names, "of": len(vectors.words),
             "dimension": int(table.shape[1]), "counts": None if vectors.counts is None else
             np.asarray(vectors.counts)[rows].tolist(), "maps": _maps(unit, asked, method),
             "near": [[id for id, _ in row] for row in found],
             "cosines": [[round(cosine, 4) for _, cosine in row] for row in found],
-            "first": first, "strong": strong, "groups": _groups(unit, names, first, colors or Colors())}
+            "strong": strong, **_colored(unit, names, first, colors or Colors())}
 
 
 def _maps(unit: np.ndarray, asked: str | None, method: str) -> list[dict[str, Any]]:
@@ -93,16 +94,17 @@ def _rows(vectors: Any, words: int | Sequence[str], near: int) -> tuple[slice | 
     return [vectors.rows[word] for word in dict.fromkeys([*chosen, *beside])], list(range(len(chosen)))
 
 
-def _groups(unit: np.ndarray, words: Sequence[str], first: Sequence[int], colors: Colors) -> dict[str, Any] | None:
-    """The color of each word, what the colors mean, and a sentence about it."""
+def _colored(unit: np.ndarray, words: Sequence[str], first: list[int], colors: Colors) -> dict[str, Any]:
+    """`groups`: the color of each word, what the colors mean, and a sentence; `first`: which words are named first."""
     if colors.labels is not None:
         of, names, said = labeled(colors.labels, words)
-        return {"of": of, "names": names, "said": f"Colors: labels of {colors.labels}{f'; {said}' if said else ''}."}
+        said = f"Colors: labels of {colors.labels}{f'; {said}' if said else ''}."
+        return {"first": sorted(first, key=lambda n: of[n] == OTHER), "groups": {"of": of, "names": names, "said": said}}
     if not colors.clusters:
-        return None
+        return {"first": first, "groups": None}
     of, names = clusters(unit, words, min(colors.clusters, max(1, len(words) // FEWEST)), first)
-    return {"of": of, "names": names, "said": f"Colors: {len(names)} clusters of the vectors by k-means, each named by "
-                                              "frequent words of content."}
+    said = f"Colors: {len(names)} clusters of the vectors by k-means, each named by frequent words of content."
+    return {"first": first, "groups": {"of": of, "names": names, "said": said}}
 
 
 def picture(found: Mapping[str, Any], name: str) -> Figure:

@@ -1,35 +1,41 @@
-"""Words of content before words that go with everything, found from the vectors alone."""
+"""Words of content before words that go with everything, by their frequency alone."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
-FEW = 0.25  # of the words: the most distinct, from which examples are taken
-LOOKED_AT = 1000  # most frequent words among which examples are looked for
+LOOKED_AT = 2000  # most frequent words among which neighbors of examples are looked for
 
 
-def content_first(unit: np.ndarray, nearest: Sequence[Sequence[float]], *, share: float = 0.5) -> list[int]:
-    """The order in which words are named; `nearest` are the cosines of each word's nearest neighbors.
+def function_words(counts: np.ndarray | None, size: int) -> int:
+    """How many of the most frequent words make up half of the text: they are mostly the words of grammar.
 
-    A word's distinctness is the mean cosine of its nearest neighbors minus its mean cosine with all words. `of` and
-    `the` are about as near to all words; `september` has words of its own. The `share` of the words that is most
-    distinct comes first, then the rest, both in their order, which is by frequency. No list of words is needed, so that it works
-    for any language; it separates best in vectors of skip-gram and CBOW, less in those of GloVe.
+    Luhn 1958, "The automatic creation of literature abstracts": words of content are those of middle frequency. No list
+    of words is needed, so that it works for any language and any vectors. Without counts it is √size, which is what
+    Zipf's law gives: Σ 1/r up to √size is half of the sum up to size.
     """
-    near = np.array([np.mean(row) if len(row) else 0.0 for row in nearest])
-    distinct = near - unit @ unit.mean(0)
-    usual = np.quantile(distinct, 1 - share)
-    return sorted(range(len(unit)), key=lambda n: (distinct[n] < usual, n))
+    if counts is None:
+        return math.isqrt(size)
+    below = np.cumsum(np.asarray(counts, np.float64))
+    return int(np.searchsorted(below, below[-1] / 2)) if size else 0
 
 
-def examples(table: np.ndarray, count: int, near: int) -> list[tuple[int, list[tuple[int, float]]]]:
-    """Frequent words of content as rows, each with its nearest among the most frequent and their cosines."""
-    some = np.asarray(table[:LOOKED_AT], np.float32)
+def content_first(rows: Sequence[int], skipped: int) -> list[int]:
+    """The order in which words are named: rows from `skipped` on, then the most frequent; both in their order."""
+    return sorted(range(len(rows)), key=lambda n: (rows[n] < skipped, n))
+
+
+def examples(table: np.ndarray, skipped: int, count: int, near: int) -> list[tuple[int, list[tuple[int, float]]]]:
+    """The first words of content as rows, each with its nearest among the most frequent and their cosines."""
+    some = np.asarray(table[:max(LOOKED_AT, skipped + count)], np.float32)
     unit = some / np.maximum(np.linalg.norm(some, axis=1, keepdims=True), 1e-30)
-    cosine = unit @ unit.T
-    np.fill_diagonal(cosine, -np.inf)
-    order = np.argsort(-cosine, axis=1, kind="stable")[:, :min(max(near, 10), len(some) - 1)]
-    first = content_first(unit, np.take_along_axis(cosine, order, 1).tolist(), share=FEW)
-    return [(row, [(int(other), float(cosine[row, other])) for other in order[row, :near]]) for row in first[:count]]
+    found = []
+    for row in content_first(range(len(some)), skipped)[:count]:
+        cosine = unit @ unit[row]
+        cosine[row] = -np.inf
+        best = np.argsort(-cosine, kind="stable")[:min(near, len(some) - 1)]
+        found.append((row, [(int(other), float(cosine[other])) for other in best]))
+    return found

@@ -50,9 +50,9 @@ export function paint(canvas, places, data, { view, size: [width, height], found
   const marked = new Set(found), near = shown == null ? [] : data.near[shown];
   const groups = data.groups?.of, radius = found.length ? 1.2 : groups ? 2.3 : 1.8;
   const colored = (n) => (groups && groups[n] >= 0 && (group === null || groups[n] === group) ? groups[n] : -1);
-  for (const each of new Set(spots.map((_, n) => colored(n)))) {
+  for (const each of [...new Set(spots.map((_, n) => colored(n)))].sort((a, b) => a - b)) { // gray ones lie below
     dots(pen, spots.filter((spot, n) => inside(spot) && !marked.has(n) && colored(n) === each),
-      each < 0 ? "var(--series-mute)" : look(each).color, radius);
+      each < 0 ? "var(--series-mute)" : look(each).color, each < 0 && groups ? radius * 0.7 : radius);
   }
   rays(pen, spots, shown, near);
   dots(pen, found.map((n) => spots[n]).filter(inside), "var(--series-1)", 3.5);
