@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from chainrule.errors import StorageError
 from chainrule.figures.bars import grouped_bars
 from chainrule.figures.cards import card, line, table
 from chainrule.figures.drawing import INK, MUTE, SERIES, Figure
@@ -24,7 +25,7 @@ class Report(dict[str, Any]):
     """What `compare` gives: the content of report.json. A notebook shows its table and intervals."""
 
     def _repr_html_(self) -> str:
-        rows = [[row["name"], row["bits_per_byte"] if row["comparable"] else None, row["parameters"],
+        rows = [[row["name"], row["bits_per_byte"] if _shown(row) else None, row["parameters"],
                  row["measured"]["training_seconds"], row["why"] or ""] for row in self["rows"]]
         shown = [drawn for drawn in [_intervals(self)] if drawn]
         return card(f"Which model for {', '.join(map(str, self['data']['spec']))}?",
@@ -48,9 +49,12 @@ def pictures(report: Mapping[str, Any], details: Mapping[str, Any]) -> dict[str,
 def write_pictures(out: Path, report: Mapping[str, Any], details: Mapping[str, Any]) -> None:
     """All of them as SVG files; those of an older report are removed."""
     folder = out / FOLDER
-    folder.mkdir(exist_ok=True)
-    for old in folder.glob("*.svg"):
-        old.unlink()
+    try:
+        folder.mkdir(exist_ok=True)
+        for old in folder.glob("*.svg"):
+            old.unlink()
+    except OSError as error:
+        raise StorageError(f"{folder}: the figures were not written: {error.strerror or error}.") from error
     for name, figure in pictures(report, details).items():
         write_figure(folder / f"{name}.svg", figure)
 
@@ -60,7 +64,7 @@ def _intervals(report: Mapping[str, Any]) -> Figure | None:
     for row in report["rows"]:
         color = {"mixture": INK, "compressor": MUTE}.get(row["kind"], SERIES[models % len(SERIES)])
         models += row["kind"] == "model"
-        if row["comparable"] and row["bits_per_byte"] is not None:
+        if _shown(row):
             low, high = row["interval"] or (None, None)
             rows.append(Measured(row["name"], row["bits_per_byte"], low, high, color, row["kind"] == "compressor"))
     title = "Bits per byte of the held-out text, with 95 % intervals"
@@ -69,7 +73,7 @@ def _intervals(report: Mapping[str, Any]) -> Figure | None:
 
 def _along(option: Mapping[str, Any], report: Mapping[str, Any]) -> Figure | None:
     """Bits per byte against the values of one option, a line for each recipe."""
-    rows = {row["name"]: row for row in report["rows"] if row["comparable"] and row["bits_per_byte"] is not None}
+    rows = {row["name"]: row for row in report["rows"] if _shown(row)}
     numbers = [_number(value) for value in option["values"]]
     values = [value for value in numbers if value is not None]
     numeric = len(values) == len(numbers) > 1
@@ -122,6 +126,11 @@ def _by_frequency(by: Mapping[str, Any] | None, names: Sequence[str]) -> Figure 
     below = [f"{100 * share:.0f} %" for share in by["shares"]] if by.get("shares") else ()
     return grouped_bars("By frequency of the word; below, the share of the held-out bytes", by["labels"], series,
                         x_label="times seen in training", y_label=BITS, below=below) if series else None
+
+
+def _shown(row: Mapping[str, Any]) -> bool:
+    """Whether a row has a number that can be compared."""
+    return row["comparable"] and row["bits_per_byte"] is not None
 
 
 def _number(value: str) -> float | None:

@@ -63,7 +63,6 @@ def written(comparison: Comparison, trials: Mapping[str, Sequence[Trial]],
     shown["grid"] = grid_of(comparison.entries, comparison.grid)
     write(setting.out / DETAILS, shown)
     write(setting.out / REPORT, report)
-    write_pictures(setting.out, report, shown)
     _page(comparison, setting, report, shown)
     return Report(report)
 
@@ -130,11 +129,15 @@ def _notes(models: Sequence[Standing], comparison: Comparison) -> list[str]:
 
 
 def _page(comparison: Comparison, setting: Setting, report: dict[str, Any], shown: dict[str, Any]) -> None:
-    """Writes report.html; if that fails, one line says why."""
+    """Writes the figures and report.html; if that fails, one line says why."""
     from chainrule.pages.page import write_page
 
     now = datetime.now(UTC).isoformat(timespec="seconds")
     shown_report = {**report, "created": now, "generate": f"chainrule generate {setting.out / BEST} --prompt \"...\""}
+    try:
+        write_pictures(setting.out, report, shown)
+    except ChainruleError as error:
+        log.info(str(error))
     try:
         write_page(setting.out / PAGE, view="report", title=f"Which model for {', '.join(comparison.source.data)}?",
                    data={"report": shown_report, "details": shown})

@@ -99,7 +99,8 @@ def _colored(unit: np.ndarray, words: Sequence[str], first: list[int], colors: C
     if colors.labels is not None:
         of, names, said = labeled(colors.labels, words)
         said = f"Colors: labels of {colors.labels}{f'; {said}' if said else ''}."
-        return {"first": sorted(first, key=lambda n: of[n] == OTHER), "groups": {"of": of, "names": names, "said": said}}
+        first = sorted(first, key=lambda n: of[n] == OTHER)
+        return {"first": first, "groups": {"of": of, "names": names, "said": said}}
     if not colors.clusters:
         return {"first": first, "groups": None}
     of, names = clusters(unit, words, min(colors.clusters, max(1, len(words) // FEWEST)), first)
