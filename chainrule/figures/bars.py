@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from chainrule.figures.axes import axis, can_be_shown, number
-from chainrule.figures.drawing import LINE, SERIES, SOFT, WIDTH, Figure, cut, heading, words
+from chainrule.figures.drawing import LINE, SERIES, SOFT, WIDTH, Figure, cut, cut_inside, heading, words
 from chainrule.figures.lines import BOTTOM, HEIGHT, LEFT, LONGEST_NAME, RIGHT, TOP
 
 ROW, NAMES, ROOM = 26, 230, 90  # pixels: of a lying bar, of its name at the left and of its number at the right
@@ -22,7 +22,7 @@ def lying_bars(title: str, unit: str, values: Mapping[str, float], *, log: bool 
         marks.append(words(across.at(tick), bottom + 16, number(tick), anchor="middle", color=SOFT))
     for n, (name, value) in enumerate(values.items()):
         y = TOP + 6 + ROW * n
-        marks.append(words(NAMES - 8, y + 14, cut(name, 34), anchor="end"))
+        marks.append(words(NAMES - 8, y + 14, cut_inside(name, 34), anchor="end"))
         shown = can_be_shown(value, log)
         end = across.at(value) if shown else across.begin
         marks.append(f'<rect x="{NAMES}" y="{y}" width="{max(1.0, end - NAMES):.1f}" height="{ROW - 8}" '
@@ -53,7 +53,7 @@ def grouped_bars(title: str, labels: Sequence[str], series: Mapping[str, Sequenc
         if len(series) > 1:
             y = TOP + 8 + 18 * s
             marks.append(f'<rect x="{right + 12}" y="{y - 5}" width="12" height="10" fill="{color}"/>\n'
-                         + words(right + 32, y + 4, cut(name, LONGEST_NAME)))
+                         + words(right + 32, y + 4, cut_inside(name, LONGEST_NAME)))
     for n, label in enumerate(labels):
         marks.append(words(LEFT + step * (n + 0.5), bottom + 17, cut(label, max(2, int(step / 6.6))), anchor="middle"))
         if below:

@@ -72,6 +72,12 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:max(1, most - 1)]}…"
 
 
+def cut_inside(text: str, most: int) -> str:
+    """The same, with both ends kept: names of models often differ at their end."""
+    half = most // 2
+    return text if len(text) <= most else f"{text[:most - half - 1]}…{text[-half:]}"
+
+
 def mixed(color: str, share: float, paper: str = PAPER) -> str:
     """A color on paper: `share` 0 is the paper, 1 the color. Written out, so that every program draws the same."""
     share = min(1.0, max(0.0, share))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from chainrule.figures.axes import axis
-from chainrule.figures.drawing import INK, LINE, SOFT, WIDTH, Figure, cut, heading, words
+from chainrule.figures.drawing import INK, LINE, SOFT, WIDTH, Figure, cut_inside, heading, words
 
 ROW, NAMES, ROOM, TOP = 26, 252, 150, 40  # pixels: of a row, of its name at the left and of its numbers at the right
 FAR = 0.6  # spans of all others: a value that lies further from them is beyond the cut
@@ -61,7 +61,7 @@ def intervals(title: str, unit: str, rows: Sequence[Measured]) -> Figure:
 def _row(row: Measured, y: float, at: Callable[[float], float], low: float, high: float) -> str:
     inside = low <= row.value <= high
     x = at(min(max(row.value, low), high))
-    marks = [words(NAMES - 12, y + 4, cut(row.name, 33), anchor="end")]
+    marks = [words(NAMES - 12, y + 4, cut_inside(row.name, 33), anchor="end")]
     if inside and row.low is not None and row.high is not None:
         marks.append(f'<path d="M{at(max(row.low, low)):.1f} {y}H{at(min(row.high, high)):.1f}" stroke="{row.color}" '
                      'stroke-width="2"/>\n')

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chainrule.figures.axes import Axis, axis, can_be_shown, close_axis, number
-from chainrule.figures.drawing import INK, LINE, SERIES, SOFT, WIDTH, Figure, cut, heading, words
+from chainrule.figures.drawing import LINE, SERIES, SOFT, WIDTH, Figure, cut, cut_inside, heading, words
 
 HEIGHT = 340  # of one chart, in pixels
 LEFT, RIGHT, TOP, BOTTOM = 72, 230, 36, 48  # what is kept around the plot; the legend stands at the right
@@ -74,6 +74,9 @@ def _x_axis(shown: Chart) -> Axis:
 
 def _y_axis(shown: Chart) -> Axis:
     values = [v for line in shown.lines for part in (line.y, line.low, line.high) for v in part if v is not None]
+    if any(line.low for line in shown.lines) and values and not shown.log:  # no interval ends at the frame
+        gap = 0.04 * (max(values) - min(values))
+        values += [min(values) - gap, max(values) + gap]
     return axis(values, HEIGHT - BOTTOM, TOP, log=shown.log)
 
 
@@ -97,8 +100,8 @@ def _frame(shown: Chart, x_axis: Axis, y_axis: Axis) -> str:
 def _named(line: Line, n: int, count: int, look: str) -> str:
     y, left = TOP + 8 + 18 * n, WIDTH - RIGHT + 12
     name = line.label if n < MOST_NAMED - 1 or count <= MOST_NAMED else "…"
-    return f'<path d="M{left} {y}h22" stroke-width="2.5" {look}/>\n' + words(left + 28, y + 4, cut(name, LONGEST_NAME),
-                                                                             color=INK)
+    return (f'<path d="M{left} {y}h22" stroke-width="2.5" {look}/>\n'
+            + words(left + 28, y + 4, cut_inside(name, LONGEST_NAME)))
 
 
 def _path(line: Line, x_axis: Axis, y_axis: Axis, mark: str) -> str:

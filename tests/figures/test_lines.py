@@ -53,3 +53,20 @@ def test_lines_without_a_range_are_drawn_all_the_same(y, log):
 def test_many_lines_look_different_or_are_left_out_of_the_legend():
     texts, paths = drawn(*(Line(f"line {n}", [0, 1], [n, n]) for n in range(40)))
     assert len(paths) == 40 and "line 12" in texts and "line 30" not in texts and "…" in texts
+
+
+def test_long_names_that_differ_at_their_end_stay_different():
+    texts, _ = drawn(*(Line(f"rnn r.recurrent=uniform r.gain={gain} model.width=64 layers={gain}", [0, 1], [gain, 1])
+                       for gain in (3, 6)))
+    names = [text for text in texts if text.startswith("rnn")]
+    assert len(set(names)) == 2 and all(len(name) == 28 and "…" in name for name in names)
+
+
+def test_intervals_stand_beside_each_other_and_inside_the_frame():
+    lines = [Line(name, [2, 4], [1.0, 2.0], [0.5, 1.5], [1.5, 2.5]) for name in ("a", "b")]
+    text = chart(Chart("t", "x", "y", lines, at_values=True)).svg()
+    whiskers = [re.findall(r"M([\d.]+) ([\d.]+)V([\d.]+)", node.get("d")) for node in
+                ElementTree.fromstring(text).iter(f"{SVG}path") if node.get("opacity")]
+    (a, low, _), (b, _, high) = whiskers[0][0], whiskers[1][1]
+    assert len(whiskers) == 2 and float(b) != float(a) and 36 < float(high) < float(low) < 292
+    assert float(whiskers[1][0][0]) - float(a) == 5
