@@ -13,7 +13,7 @@ from chainrule.recipe.recipe import RECIPE as RECIPE
 from chainrule.recipe.recipe import Recipe, load_recipe, make_recipe
 from chainrule.recipe.registry import build, find
 from chainrule.storage import open_run, write_run
-from chainrule.storage.json_files import read_object
+from chainrule.storage.json_files import read_object, read_rows
 from chainrule.storage.json_text import json_text
 from chainrule.storage.manifest import HINT
 from chainrule.storage.tensors import open_tensors
@@ -44,6 +44,21 @@ class LoadedRun:
         facts = [f"family {self.recipe.family}", f"task {self.recipe.task['name']}", *sizes,
                  f"tokenizer {self.recipe.tokenizer['name']} ({self.tokenizer.vocabulary_size:,} tokens)"]
         return f"LoadedRun({str(self.path)!r}: {', '.join(facts)})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what it is, how it was measured, and its loss along training."""
+        from chainrule.figures.cards import card, facts
+        from chainrule.figures.losses import loss_curve
+
+        measured = self.report.get("valid")
+        shown = {"family": self.recipe.family, "task": self.recipe.task["name"],
+                 "tokenizer": f"{self.recipe.tokenizer['name']}, {self.tokenizer.vocabulary_size:,} tokens",
+                 **{key: self.report[key] for key in SIZES if isinstance(self.report.get(key), int)},
+                 **{f"validation: {key.replace('_', ' ')}": value for key, value in
+                    (measured if isinstance(measured, dict) else {}).items() if isinstance(value, int | float)}}
+        metrics = self.path / METRICS
+        figure = loss_curve(read_rows(metrics) if metrics.is_file() else [])
+        return card(str(self.path), facts(shown), *([figure] if figure else []))
 
     def offering(self, ability: type, verb: str) -> Any:
         """The model, if it can do what a verb needs; if not, the error says what the run holds."""

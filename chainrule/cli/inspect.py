@@ -26,8 +26,10 @@ def inspect(
                                                "given.")] = None,
     top: Annotated[int | None, typer.Option(min=1, help="How many of the likeliest tokens are kept at each place; 5 if "
                                             "not given.")] = None,
-    out: Annotated[Path | None, typer.Option(help="A page: FILE.html. Of gradients also a picture: FILE.svg. Of a "
-                                            "graph: FILE.svg, .dot or .mmd (Mermaid).")] = None,
+    out: Annotated[Path | None, typer.Option(help="A page: FILE.html, or figures: FILE.svg or FILE.png. Of a graph: "
+                                            "FILE.svg, .png, .dot or .mmd (Mermaid).")] = None,
+    figure: Annotated[str | None, typer.Option(help="Of a text: this figure alone in FILE.svg or FILE.png, such as "
+                                               "surprisal, bits, backoff, attention, layers.")] = None,
     gradients: Annotated[bool, typer.Option("--gradients", help="Instead: gradient norms by layer and by distance in "
                                             "time, on pydoc if no text is given.")] = False,
     distance: Annotated[int | None, typer.Option(min=1, help="Of gradients: the longest distance, in tokens; 50 if not "
@@ -40,8 +42,11 @@ def inspect(
                                         "at each node: product, neuron, any engine module, recipe or run.")] = False,
     map_: Annotated[bool, typer.Option("--map", help="Instead: of word vectors, a map with every word in its place, as "
                                        "a page to search and zoom; --out names it, map.html if not given.")] = False,
-    words: Annotated[int | None, typer.Option(min=1, help="Of a map: so many most frequent words; 2000 if not "
-                                              "given.")] = None,
+    words: Annotated[str | None, typer.Option(help="Of a map: so many most frequent words, 2000 if not given; or these "
+                                              "with their nearest: king,queen.")] = None,
+    labels: Annotated[Path | None, typer.Option(help="Of a map: colors by a file of word, tab, label.")] = None,
+    clusters: Annotated[int | None, typer.Option(help="Of a map: colors by so many clusters, 8 if not given; 0 for "
+                                                 "none.")] = None,
     method: Annotated[str | None, typer.Option(help="Of a map: pca or tsne; what is installed if not given.")] = None,
     json: Json = False,
 ) -> None:
@@ -74,21 +79,23 @@ def inspect(
         chainrule inspect runs/vectors --map --words 5000 --out words.html
         chainrule inspect runs/vectors king queen man --out words.html
         chainrule inspect runs/topics "heavy rain tonight" --data test.csv --out why.html
+        chainrule inspect runs/gpt --text held-out.txt --figure attention --out attention.png
     """
     if map_:
         from chainrule.cli.terminal.map_shown import show_map
 
         _refuse({"--text": text, "--text-is": text_is, "--tokens": tokens, "--top": top, "--distance": distance,
-                 "--rows": rows, "--clip": clip, "--gradients": gradients or None, "--graph": graph or None},
-                "does nothing with --map")
-        show_map(what, words=words or 2000, method=method, out=out, json=json)
+                 "--rows": rows, "--clip": clip, "--gradients": gradients or None, "--graph": graph or None,
+                 "--figure": figure}, "does nothing with --map")
+        show_map(what, words=words, method=method, labels=labels, clusters=clusters, out=out, json=json)
         return
-    _refuse({"--words": words, "--method": method}, "does nothing without --map")
+    _refuse({"--words": words, "--method": method, "--labels": labels, "--clusters": clusters},
+            "does nothing without --map")
     if graph:
         from chainrule.cli.terminal.graph_shown import show_graph
 
         _refuse({"--text-is": text_is, "--tokens": tokens, "--top": top, "--distance": distance, "--rows": rows,
-                 "--clip": clip, "--gradients": gradients or None}, "does nothing with --graph")
+                 "--clip": clip, "--gradients": gradients or None, "--figure": figure}, "does nothing with --graph")
         show_graph(what, text, out=out, json=json)
         return
     if gradients:
@@ -96,25 +103,27 @@ def inspect(
 
         if text_is is not None:
             raise UsageError("--gradients reads windows of a longer text: give it with --text FILE, not --text-is.")
-        _refuse({"--tokens": tokens, "--top": top}, "does nothing with --gradients")
+        _refuse({"--tokens": tokens, "--top": top, "--figure": figure}, "does nothing with --gradients")
         show_gradients(what, text or "pydoc", distance=distance or 50, rows=rows or 16, clip=clip, out=out, json=json)
         return
     _refuse({"--distance": distance, "--rows": rows, "--clip": clip}, "does nothing without --gradients")
-    if out is not None and out.suffix != ".html":
-        raise UsageError(f"--out = {str(out)!r}, expected a name that ends in .html.")
-    _look_at(what, text, text_is, tokens=tokens, top=top, out=out, json=json)
+    _look_at(what, text, text_is, tokens=tokens, top=top, out=out, figure=figure, json=json)
 
 
 def _look_at(what: list[str], text: str | None, text_is: str | None, *, tokens: int | None, top: int | None,
-             out: Path | None, json: bool) -> None:
+             out: Path | None, figure: str | None, json: bool) -> None:
     """What there is to see in a run, by what it can do: label texts, place words, or predict text."""
     from chainrule.protocols import Classifier, WordVectors
+    from chainrule.runs import task_of
 
     ability = _ability(what[0])
+    if ability in (Classifier, WordVectors):
+        _refuse({"--tokens": tokens, "--figure": figure}, f"does nothing with {task_of(what[0]).kind}")
+        if out is not None and out.suffix != ".html":
+            raise UsageError(f"--out = {str(out)!r}, expected a name that ends in .html.")
     if ability is Classifier:
         from chainrule.cli.terminal.decisions_shown import show_decisions
 
-        _refuse({"--tokens": tokens}, "does nothing with a text classifier")
         texts, overrides = _parted(what[1:])
         show_decisions(what[0], [*texts, *([text_is] if text_is is not None else [])], overrides, data=text,
                        top=top or 5, out=out, json=json)
@@ -125,7 +134,6 @@ def _look_at(what: list[str], text: str | None, text_is: str | None, *, tokens: 
         for option in (name for name, value in (("--text", text), ("--text-is", text_is)) if value is not None):
             raise UsageError(f"{what[0]} holds word vectors; {option} needs a language model or a text classifier. "
                              "Name words instead, or draw --map.")
-        _refuse({"--tokens": tokens}, "does nothing with word vectors")
         show_words(what[0], what[1:], top=top or 10, out=out, json=json)
         return
     given, overrides = _parted(what[1:])
@@ -133,9 +141,11 @@ def _look_at(what: list[str], text: str | None, text_is: str | None, *, tokens: 
         what, text_is = [what[0], *overrides], given[0]
     if (text is None) == (text_is is None):
         raise UsageError(NOTHING if text is None else "--text and --text-is are both given, expected one of them.")
+    if figure is not None and (out is None or out.suffix == ".html"):
+        raise UsageError(f"--figure = {figure!r} needs --out FILE.svg or FILE.png; a page has all figures.")
     from chainrule.cli.terminal.text_shown import show_text
 
-    show_text(what, text, text_is, tokens=tokens or 256, top=top or 5, out=out, json=json)
+    show_text(what, text, text_is, tokens=tokens or 256, top=top or 5, out=out, figure=figure, json=json)
 
 
 def _ability(run: str) -> type | None:

@@ -48,6 +48,9 @@ class Graph:
             lines.append(f'  n{number}{left}"{text}"{right}')
         return "\n".join([*lines, *(f"  n{a} --> n{b}" for a, b in self.edges)]) + "\n"
 
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
     def svg(self) -> str:
         """A picture by itself, without any other program."""
         from chainrule.engine.layout import svg

@@ -49,6 +49,7 @@ class Comparison:
     held_out: Any  # a corpus, or what the contest is on
     documents: tuple[bytes, ...]  # of the held-out text
     notes: tuple[str, ...]
+    grid: tuple[str, ...] = ()  # the options that --grid varies
     contest: Contest | None = None  # for tasks that are not compared by the text itself
 
 
@@ -116,7 +117,7 @@ def planned(words: Sequence[str], data: Any, budget: Budget, terms: Terms) -> Co
     used = dict.fromkeys(each.recipe.tokenizer["name"] for each in resolved if each.recipe)
     notes += [f"{missed} --tokenizer {LOSSLESS} does not." for name in used if (missed := spaces_missed(name, train))]
     return Comparison(tuple(resolved), budget, tokenizer, tuple(range(terms.seeds)), where, train, held_out,
-                tuple(documents), tuple([*notes, note] if note else notes))
+                tuple(documents), tuple([*notes, note] if note else notes), grid=tuple(terms.grid))
 
 
 def _writer(comparison: Comparison) -> Any:
@@ -150,7 +151,7 @@ def planned_contest(asked: Asked, data: Any, budget: Budget, terms: Terms) -> Co
     resolved = [each.resolved([*shared_changes(each, terms, budget, tokenizer), f"split.valid={contest.split!r}"])
                 for each in asked.entries]
     return Comparison(tuple(resolved), budget, tokenizer, tuple(range(terms.seeds)), where, contest.train,
-                      contest.held_out, (), tuple(contest.notes), contest)
+                      contest.held_out, (), tuple(contest.notes), grid=tuple(terms.grid), contest=contest)
 
 
 def _check_changes(entries: Sequence[Contestant], terms: Terms) -> None:

@@ -69,7 +69,7 @@ def one_task(entries: Sequence[Contestant]) -> Any:
 
 def contestants(words: Sequence[str], grid: Sequence[str] = (), *, own_tokenizers: bool = False) -> list[Contestant]:
     """`lstm ngram model.order=3` are two; each value of a `grid` (`model.width=64,128`) makes a row of each."""
-    variants = [tuple(each) for each in itertools.product(*map(_choices, grid))]
+    variants = [tuple(each) for each in itertools.product(*map(choices, grid))]
     found: list[Contestant] = []
     for source, changes in _asked_for(words):
         _check_recipe(source)
@@ -115,7 +115,7 @@ def _check_recipe(source: str) -> None:
                          "each its own; a pattern stands in quotes: --data '*.txt'.")
 
 
-def _choices(option: str) -> list[str]:
+def choices(option: str) -> list[str]:
     """`model.width=64,128` as two changes; commas inside brackets do not separate."""
     path, equals, values = option.partition("=")
     choices = re.split(r",(?![^\[{]*[\]}])", values)

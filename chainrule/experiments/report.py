@@ -17,11 +17,13 @@ from chainrule.experiments.convergence import far_from_end
 from chainrule.experiments.details import details
 from chainrule.experiments.duplicates import duplicates, sentence
 from chainrule.experiments.folder import BEST, DETAILS, PAGE, REPORT, point_to_best
+from chainrule.experiments.grid import grid_of
 from chainrule.experiments.holdout import piece, whole
 from chainrule.experiments.losses import units
 from chainrule.experiments.measuring import write
 from chainrule.experiments.mixing import mixture
 from chainrule.experiments.pairs import put_intervals
+from chainrule.experiments.pictures import Report, write_pictures
 from chainrule.experiments.running import Setting, Trial
 from chainrule.experiments.standings import Standing, empty_row, off_budget, overfitted, standing
 from chainrule.experiments.terms import looked_at
@@ -68,10 +70,11 @@ def written(comparison: Comparison, trials: Mapping[str, Sequence[Trial]],
     for part in ("text", "by_document"):
         shown[part]["piece"] = made_of
     shown["curves_on"] = f"the first {looked_at(comparison.budget):,} tokens of the held-out text"
+    shown["grid"] = grid_of(comparison.entries, comparison.grid)
     write(setting.out / DETAILS, shown)
     write(setting.out / REPORT, report)
     _page(comparison, setting, report, shown)
-    return report
+    return Report(report)
 
 
 def _compressors(comparison: Comparison, setting: Setting) -> tuple[list[dict[str, Any]], str | None]:
@@ -137,12 +140,16 @@ def _notes(models: Sequence[Standing], comparison: Comparison) -> list[str]:
 
 
 def _page(comparison: Comparison, setting: Setting, report: dict[str, Any], shown: dict[str, Any]) -> None:
-    """Writes report.html; if that fails, one line says why."""
+    """Writes the figures and report.html; if that fails, one line says why."""
     from chainrule.pages.page import write_page
 
     now = datetime.now(UTC).isoformat(timespec="seconds")
     shown_report = {**report, "created": now, "generate": (
         f"chainrule generate {setting.out / BEST} --prompt \"...\"" if report["best"] else None)}
+    try:
+        write_pictures(setting.out, report, shown)
+    except ChainruleError as error:
+        log.info(str(error))
     try:
         write_page(setting.out / PAGE, view="report", title=f"Which model for {', '.join(comparison.source.data)}?",
                    data={"report": shown_report, "details": shown})

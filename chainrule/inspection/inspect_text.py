@@ -20,8 +20,18 @@ from chainrule.text.options import TextOptions
 from chainrule.watching import Seen, watch
 
 
+class Inspection(dict[str, Any]):
+    """What `inspect` gives; a notebook shows its pictures."""
+
+    def _repr_html_(self) -> str:
+        from chainrule.figures.cards import card, line
+        from chainrule.inspection.pictures import pictures
+
+        return card(f"{self['run']} reads {self['text']}", *map(line, self["said"]), *pictures(self).values())
+
+
 def inspect(run: str | Path | LoadedRun, data: str | Path | Sequence[str | Path], *, tokens: int = 256, top: int = 5,
-            overrides: Sequence[str] = ()) -> dict[str, Any]:
+            overrides: Sequence[str] = ()) -> Inspection:
     """What `chainrule inspect RUN --text DATA --json` prints; `overrides` change how this text is read."""
     loaded = opened(run)
     options = loaded.text_options(overrides)
@@ -29,7 +39,7 @@ def inspect(run: str | Path | LoadedRun, data: str | Path | Sequence[str | Path]
 
 
 def look(run: LoadedRun, corpus: Corpus, options: TextOptions | None = None, *, tokens: int = 256, top: int = 5
-         ) -> dict[str, Any]:
+         ) -> Inspection:
     """Surprisal along the first `tokens` tokens of a text, and what the model recorded while it scored them.
 
     `models` holds the insides: of the model itself, and of each member where it is a mixture.
@@ -41,10 +51,11 @@ def look(run: LoadedRun, corpus: Corpus, options: TextOptions | None = None, *, 
     seen = [_watched(model, unit) for unit in units]
     found = [inside(Observations(place, seen, units, read.longest, run.tokenizer))
              for place in models_in(seen[read.longest])]
-    return {"run": str(run.path), "family": run.recipe.family, "tokenizer": run.tokenizer.name, "text": corpus.name,
-            "unit": read.unit, "units": len(units), "cut": read.cut, "longest": read.longest,
-            "spaced": not run.tokenizer.keeps_space, "totals": _totals(steps, read, run.tokenizer),
-            "tokens": _tokens(steps, run.tokenizer), "models": found, "said": _said(read, run, found)}
+    return Inspection({
+        "run": str(run.path), "family": run.recipe.family, "tokenizer": run.tokenizer.name, "text": corpus.name,
+        "unit": read.unit, "units": len(units), "cut": read.cut, "longest": read.longest,
+        "spaced": not run.tokenizer.keeps_space, "totals": _totals(steps, read, run.tokenizer),
+        "tokens": _tokens(steps, run.tokenizer), "models": found, "said": _said(read, run, found)})
 
 
 def _watched(model: LanguageModel, unit: np.ndarray) -> Seen:

@@ -11,7 +11,17 @@ from chainrule.storage.manifest import HINT
 from chainrule.training.workspace import METRICS, TIMINGS
 
 
-def curve(run: str | Path) -> list[dict[str, Any]]:
+class Curve(list[dict[str, Any]]):
+    """Rows of a training; a notebook draws them."""
+
+    def _repr_svg_(self) -> str | None:
+        from chainrule.figures.losses import loss_curve
+
+        figure = loss_curve(self)
+        return figure.svg() if figure else None
+
+
+def curve(run: str | Path) -> Curve:
     """Each row has `step`, `tokens`, `flops` and `seconds`, and `loss` or `valid_loss`; [] where nothing was stepped.
 
     The n-th rows of the two files belong together: metrics.jsonl has no times, so that a resumed training writes the
@@ -24,4 +34,6 @@ def curve(run: str | Path) -> list[dict[str, Any]]:
     if timings and len(timings) != len(metrics):
         raise StorageError(f"{folder / TIMINGS}: {len(timings):,} rows, expected {len(metrics):,} as {METRICS} has. "
                            f"{HINT}")
-    return [{**times, **facts} for facts, times in zip(metrics, timings, strict=True)] if timings else metrics
+    if not timings:
+        return Curve(metrics)
+    return Curve({**times, **facts} for facts, times in zip(metrics, timings, strict=True))

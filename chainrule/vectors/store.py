@@ -58,6 +58,17 @@ class Vectors:
     def __repr__(self) -> str:
         return f"<Vectors of {len(self):,} words, {self.dimension} numbers each>"
 
+    def _repr_html_(self) -> str:
+        """For notebooks: some frequent words of content, and what is nearest to each."""
+        from chainrule.figures.cards import card, table
+        from chainrule.vectors.content import LOOKED_AT, examples, function_words
+
+        skipped = function_words(self.counts, len(self))
+        rows = [(self.words[row], ", ".join(f"{self.words[other]} {cosine:.2f}" for other, cosine in near))
+                for row, near in examples(self.table, skipped, 8, 5)]
+        head = ["word", f"nearest of the {min(len(self), LOOKED_AT):,} most frequent, by cosine"]
+        return card(f"{len(self):,} words, {self.dimension} numbers each", table(head, rows))
+
     def __len__(self) -> int:
         return len(self.words)
 

@@ -12,6 +12,7 @@ from chainrule.errors import ChainruleError, UsageError
 from chainrule.evaluation.options import Measuring
 from chainrule.evaluation.sound import unsound
 from chainrule.jobs import Job, Trained, existing_parent
+from chainrule.progress import notebook_progress
 from chainrule.protocols import LanguageModel
 from chainrule.recipe.recipe import Recipe
 from chainrule.recipe.registry import build, find
@@ -32,14 +33,16 @@ def train(recipe: str | Path | Recipe, data: Any, out: str | Path, *, valid: Any
     """Makes a run folder from a recipe and a text; returns its report.
 
     `overrides` are `path=value` as on the command line, e.g. `["model.order=3", "tokenizer.name=bytes"]`. `data` and
-    `valid` are paths, globs, folders or built-in corpora. With `start_from` training goes on from a finished run, whose
-    tokenizer it keeps; where `recipe` is a run folder, it goes on from that.
+    `valid` are paths, globs, folders or built-in corpora. `show` is called with the progress of training; a notebook
+    shows it by itself. With `start_from` training goes on from a finished run, whose tokenizer it keeps; where `recipe`
+    is a run folder, it goes on from that.
     """
     words = [overrides] if isinstance(overrides, str) else overrides
     found, start = resolved(recipe, words, start_from)
-    job = prepared(found, data, out, valid=valid, force=force, show=show, start=start)
     family: Any = find("families", found.family)
-    return finish(job, family.train(job), out, force=force)
+    with notebook_progress(show) as shown:
+        job = prepared(found, data, out, valid=valid, force=force, show=shown, start=start)
+        return finish(job, family.train(job), out, force=force)
 
 
 def prepared(recipe: Recipe, data: Any, out: str | Path, *, valid: Any = None, force: bool = False,

@@ -58,7 +58,7 @@ def test_a_run_is_read_by_layer(folder):
     (["rnn.yaml"], "Try --text FILE"),
     (["ngram", "--gradients"], "its family is ngram"),
     (["model.width=3", "rnn.yaml", "--gradients"], "expected the recipe before it"),
-    (["rnn.yaml", "--gradients", "--out", "x.png"], "ends in .svg or .html"),
+    (["rnn.yaml", "--gradients", "--out", "x.pdf"], "ends in .html, .svg or .png"),
     (["nothing", "--gradients"], "no run folder, recipe or example is named 'nothing'"),
     (["through-tim", "--gradients"], "example is named 'through-tim'. Did you mean 'through-time'?"),
 ])

@@ -38,15 +38,17 @@ def test_one_picture_shows_what_vanishes_explodes_is_clipped_and_stays_alive(fol
     assert models["RNN, U = 3 Q"]["norm"] > 100 and models["RNN, U = 3 Q"]["clipped"] == pytest.approx(1.0)
     texts = [node.text for node in ElementTree.parse(folder / "time.svg").iter() if node.text]
     assert "clipped: RNN, U = 3 Q" in texts and "clipped: LSTM" not in texts
+    assert "Models of one layer: the gradient of the layer's parameters" in texts
+    assert f"{models['LSTM']['by_layer'][0]:.3g}" in texts, "a bar has its number"
 
 
 def test_residual_connections_carry_gradients_through_depth(folder):
-    done = inspect(folder, "through-depth", "seed=1", "--distance", "9", "--out", "depth.html", "--json")
+    done = inspect(folder, "through-depth", "seed=1", "--distance", "9", "--out", "depth.svg", "--json")
     plain, residual = (each["by_layer"] for each in json.loads(done.stdout)["models"])
     assert plain[0] < 1e-6 * plain[-1] and 0.1 < residual[0] / residual[-1] < 100
-    page = (folder / "depth.html").read_text()
-    assert page.count("<svg") == 1, "feedforwards mix no tokens: there is no chart of time"
-    assert "16 layers, residual" in page
+    texts = [node.text for node in ElementTree.parse(folder / "depth.svg").iter() if node.text]
+    assert "Gradient of each layer's parameters" in texts and "16 layers, residual" in texts
+    assert not [text for text in texts if "through time" in text], "feedforwards mix no tokens"
 
 
 def test_runs_of_the_engine_are_measured_too(folder):

@@ -48,7 +48,7 @@ def test_a_recipe_has_a_graph_too(inspect):
     (["neuron", "model.width=3"], "model.width=3 changes nothing in the graph of neuron"),
     (["neurn"], "no computation graph or run named 'neurn'. Did you mean 'neuron'?"),
     (["neuron", "product"], "--graph draws one graph, got 2 names"),
-    (["neuron", "--out", "x.png"], "expected a name that ends in .svg, .dot or .mmd"),
+    (["neuron", "--out", "x.pdf"], "expected a name that ends in .dot, .mmd, .svg or .png"),
     (["neuron", "--text", "pydoc"], "--text = pydoc is only for the graph of a run; neuron is not a run"),
     (["runs/nothing"], "no computation graph or run named 'runs/nothing'. Known: "),
     (["neuron", "--text-is", "a"], "--text-is = a does nothing with --graph"),

@@ -11,6 +11,7 @@ PACKAGE = ROOT / "chainrule"
 HOUSE = [  # from the top; the rooms of one floor may import each other
     {"spine", "recipe", "recipes"},
     {"storage"},
+    {"figures"},
     {"text"},
     {"runs", "jobs", "starting"},
     {"counting"},

@@ -1,6 +1,7 @@
 """Maps of word vectors: PCA by the definition, t-SNE keeps neighbors, and what the command says."""
 
 import json
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import chainrule
 from chainrule.cli.app import main
 from chainrule.errors import DataError, OptionError, UsageError
-from chainrule.inspection.wordmap import pca, tsne, word_map
+from chainrule.inspection.wordmap import Colors, pca, tsne, word_map
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +94,12 @@ def test_the_command_prints_json_without_a_page(run, capsys, tmp_path, monkeypat
 @pytest.mark.parametrize(("args", "message"), [
     (["--map", "--text", "pydoc"], "--text = pydoc does nothing with --map."),
     (["--words", "5", "--text", "pydoc"], "--words = 5 does nothing without --map."),
-    (["--map", "--out", "map.svg"], "--out = 'map.svg', expected a name that ends in .html."),
+    (["--map", "--out", "map.pdf"], "--out = 'map.pdf', expected a name that ends in .html, .svg or .png."),
+    (["--map", "--words", "0"], "--words = '0', expected a number from 1 or words such as king,queen."),
+    (["--map", "--words", ","], "--words = ',', expected a number from 1 or words"),
+    (["--map", "--clusters", "9"], "--clusters = 9, expected 0 to 8. A map has no more colors."),
+    (["--map", "--clusters", "3", "--labels", "x"], "--labels and --clusters are both given, expected one of them"),
+    (["--labels", "x", "--text", "pydoc"], "--labels = x does nothing without --map."),
     (["other", "--map"], "2 words follow inspect, expected one run"),
 ])
 def test_options_that_do_nothing_are_refused(run, capsys, args, message):
@@ -107,3 +113,45 @@ def test_a_page_that_cannot_be_drawn_is_reported_before_words_are_placed(run, ca
     monkeypatch.setattr("chainrule.inspection.wordmap.word_map", lambda *given, **how: pytest.fail("words were placed"))
     code, _, err = said(capsys, run.path, "--map")
     assert code == 1 and "the scripts of the pages are not built" in err
+
+
+def test_chosen_words_are_mapped_with_their_nearest(run, capsys, tmp_path):
+    found = word_map(run, words=["beast3", "tool1"], method="pca", near=4)
+    nearest = {other for word in ("beast3", "tool1") for other, _ in run.vectors.most_similar(word, topn=4)}
+    assert found["words"][:2] == ["beast3", "tool1"] and found["strong"] == [0, 1]
+    assert set(found["words"]) == {"beast3", "tool1"} | nearest and len(found["words"]) == len(set(found["words"]))
+    code, _, err = said(capsys, run.path, "--map", "--words", "beast3,beest4", "--method", "pca", "--json")
+    assert code == 1 and "beest4: none of the 24 words that have a vector. Did you mean 'beast4'?" in err
+
+
+def test_clusters_find_the_two_kinds_of_words(run):
+    found = word_map(run, words=24, method="pca", colors=Colors(clusters=2))
+    kinds = {group: {word[:4] for word, own in zip(found["words"], found["groups"]["of"], strict=True) if own == group}
+             for group in (0, 1)}
+    assert sorted(map(sorted, kinds.values())) == [["beas"], ["tool"]]
+    assert word_map(run, words=24, method="pca", colors=Colors(clusters=0))["groups"] is None
+    assert word_map(run, words=24, method="pca")["groups"] == found["groups"], "two clusters are enough for 24 words"
+
+
+def test_labels_of_a_file_color_the_map(run, tmp_path, capsys):
+    (tmp_path / "labels.tsv").write_text("beast1\tanimal\nbeast2\tanimal\ntool1\tthing\nabsent\tthing\n")
+    found = word_map(run, words=24, method="pca", colors=Colors(tmp_path / "labels.tsv"))
+    groups = dict(zip(found["words"], found["groups"]["of"], strict=True))
+    assert found["groups"]["names"] == ["animal (2)", "thing (1)"]
+    assert "21 words have no label" in found["groups"]["said"]
+    assert (groups["beast2"], groups["tool1"], groups["tool2"]) == (0, 1, -1)
+    assert {found["words"][n] for n in found["first"][:3]} == {"beast1", "beast2", "tool1"}
+    (tmp_path / "bad.tsv").write_text("beast1\tanimal\nbeast2 animal\n")
+    code, _, err = said(capsys, run.path, "--map", "--labels", tmp_path / "bad.tsv", "--json")
+    assert code == 1 and "bad.tsv, line 2: 'beast2 animal', expected a word, a tab and its label." in err
+    (tmp_path / "other.tsv").write_text("cow\tanimal\n")
+    code, _, err = said(capsys, run.path, "--map", "--labels", tmp_path / "other.tsv", "--json")
+    assert code == 2 and "none of its 1 words is on the map" in err
+
+
+def test_the_command_draws_a_map_as_a_figure(run, capsys, tmp_path):
+    code, out, err = said(capsys, run.path, "--map", "--method", "pca", "--words", 20, "--out", tmp_path / "map.svg")
+    assert code == 0 and "20 of 24 words" in out and "clusters of the vectors by k-means" in out and "wrote" in err
+    tree = ElementTree.parse(tmp_path / "map.svg")
+    assert len(list(tree.iter("{http://www.w3.org/2000/svg}circle"))) == 20 + 2  # and the legend
+    assert set(run.vectors.words[:20]) & {node.text for node in tree.iter("{http://www.w3.org/2000/svg}text")}

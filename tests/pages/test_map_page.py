@@ -21,7 +21,9 @@ def data():
     maps = [{"name": name, "places": vectors[:, own].tolist(), "said": f"{name}: a test."}
             for name, own in (("t-SNE", [0, 1]), ("PCA", [2, 3]))]
     return {"run": "runs/test", "method": "tsne", "words": words, "of": 5000, "dimension": 8,
-            "counts": list(range(SIZE, 0, -1)), "maps": maps, "near": [[id for id, _ in row] for row in found],
+            "counts": list(range(SIZE, 0, -1)), "strong": [], "first": list(range(SIZE)),
+            "groups": {"of": [n % 3 - 1 for n in range(SIZE)], "names": [EVIL, "others"], "said": "Colors: a test."},
+            "maps": maps, "near": [[id for id, _ in row] for row in found],
             "cosines": [[cosine for _, cosine in row] for row in found]}
 
 
@@ -49,7 +51,8 @@ def zoom(page):
 
 def test_all_words_are_drawn_and_counted(look, path):
     page = look(path)
-    expect(page.locator("header .quiet")).to_have_text("1,000 of 5,000 words, 8 numbers each. t-SNE: a test.")
+    said = "1,000 of 5,000 words, 8 numbers each. t-SNE: a test. Colors: a test."
+    expect(page.locator("header .quiet")).to_have_text(said)
     assert pixels(page) > 10_000 and page.evaluate("window.hacked") is None
 
 
@@ -114,6 +117,33 @@ def test_the_keyboard_alone_moves_and_zooms(look, path):
     assert pixels(page) == 0  # all words have gone out at the left
     page.keyboard.press("0")
     expect(page.locator("canvas")).to_have_attribute("data-zoom", f"{before:.3f}")
+
+
+def colored(page, name):
+    """Pixels in one of the colors of the page."""
+    return page.locator("canvas").evaluate("""(box, name) => {
+      const wanted = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+      const [r, g, b] = [1, 3, 5].map((n) => parseInt(wanted.slice(n, n + 2), 16));
+      const copy = Object.assign(document.createElement("canvas"), { width: box.width, height: box.height });
+      const pen = copy.getContext("2d", { willReadFrequently: true });
+      pen.drawImage(box, 0, 0);
+      const data = pen.getImageData(0, 0, box.width, box.height).data;
+      let found = 0;
+      for (let n = 0; n < data.length; n += 4) found += data[n] === r && data[n + 1] === g && data[n + 2] === b;
+      return found;
+    }""", name)
+
+
+def test_groups_have_colors_and_one_can_be_shown_alone(look, path):
+    page = look(path)
+    expect(page.locator(".map-legend button")).to_have_text([EVIL, "others"])
+    before = colored(page, "--series-0"), colored(page, "--series-1")
+    assert min(before) > 500
+    page.locator(".map-legend button").nth(1).click()
+    expect(page.locator(".map-legend button").first).to_have_attribute("aria-pressed", "false")
+    assert colored(page, "--series-0") < 50 and colored(page, "--series-1") > 500
+    page.locator(".map-legend button").nth(1).click()
+    expect(page.locator(".map-legend button").first).to_have_attribute("aria-pressed", "true")
 
 
 def test_the_other_map_is_a_click_away(look, path):

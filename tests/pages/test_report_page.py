@@ -209,3 +209,69 @@ def test_more_models_than_colors_look_different(look, tmp_path):
     assert different(".bars rect", style) == 20
     assert different(".share-bar span", "each.style.background") == 20
     assert different(".colored span", style) == 20
+
+
+def test_a_far_compressor_does_not_stretch_the_axis_and_the_page_says_so(look, tmp_path):
+    told = report()
+    told["rows"] = [*told["rows"], {"name": "zlib", "kind": "compressor", "status": "ok", "bits_per_byte": 7.6,
+                                    "interval": None}]
+    page = look(written(tmp_path, told, details()))
+    expect(page.locator("#cut")).to_have_text("The axis of intervals is cut, so that intervals can be seen: zlib lies "
+                                              "beyond it, at the arrow.")
+    assert page.locator("[data-row=zlib] .whisker .beyond").count() == 1
+    assert page.locator("[data-row=xz] .whisker circle").count() == 1, "a near one is shown"
+    reach = page.locator("[data-row=lstm] .reach").bounding_box()
+    assert reach["width"] > 20, "an interval can be seen"
+    assert look(written(tmp_path, report(), details())).locator("#cut").count() == 0
+
+
+def test_a_path_is_broken_only_after_its_slashes(look, tmp_path):
+    told = report()
+    told["data"]["spec"] = ["/data/summer-school/english-novels-of-1895/part-one/train-and-valid.txt"]
+    page = look(written(tmp_path, told, details()), viewport={"width": 390, "height": 800})
+    parts = page.locator(".facts .part")
+    expect(parts).to_have_text(["/", "data/", "summer-school/", "english-novels-of-1895/", "part-one/",
+                                "train-and-valid.txt"])
+    assert {part.evaluate("part => part.getClientRects().length") for part in parts.all()} == {1}
+    assert all(part.evaluate("part => part.scrollWidth <= part.clientWidth + 1") for part in parts.all())
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_a_table_that_is_cut_says_that_it_goes_on(look, path):
+    page = look(path, viewport={"width": 390, "height": 800})
+    expect(page.locator("#rows .scroll-hint")).to_be_visible()
+    shade = "frame => getComputedStyle(frame, '::{}').opacity"
+    frame = page.locator("#rows .scroll-frame")
+    assert frame.evaluate(shade.format("before")) == "0"
+    page.locator("#rows .scroll").evaluate("box => box.scrollTo(9999, 0)")
+    expect(page.locator("#rows .scroll-hint")).to_be_hidden()
+    page.locator("#rows .more-left").wait_for()
+    wide = look(path, viewport={"width": 1600, "height": 900})
+    expect(wide.locator("#rows .scroll-hint")).to_be_hidden()
+
+
+def test_a_grid_is_a_chart_with_a_point_for_each_row(look, tmp_path):
+    told, more = report(), details()
+    told["rows"] = [row(f"{name} order={order}", 2 + 1 / order) for name in ("ngram", EVIL) for order in (2, 4, 32)]
+    more["grid"] = [{"option": "model.order", "values": ["2", "4", "32"], "lines": [
+        {"name": name, "points": [{"value": str(order), "row": f"{name} order={order}"} for order in (2, 4, 32)]}
+        for name in ("ngram", EVIL)]}]
+    page = look(written(tmp_path, told, more))
+    chart = page.locator("#grid svg.bars")
+    assert chart.locator("polyline").count() == 2 and chart.locator(".grid-point circle").count() == 6
+    places = [float(dot.get_attribute("cx")) for dot in chart.locator("circle").all()[:3]]
+    assert places[2] - places[1] == pytest.approx(3 * (places[1] - places[0]), rel=0.02), "2, 4, 32 are logarithmic"
+    page.locator("#grid summary").click()
+    expect(page.locator("#grid tbody tr")).to_have_count(6)
+    more["grid"][0]["values"] = ["a", "b"]
+    more["grid"][0]["lines"] = [{"name": "ngram", "points": [{"value": "a", "row": "ngram order=2"},
+                                                             {"value": "b", "row": "not there"}]}]
+    assert look(written(tmp_path, told, more)).locator("#grid circle").count() == 1
+
+
+def test_a_small_significant_difference_is_not_minus_zero(look, tmp_path):
+    told = report()
+    told["pairs"] = [{"a": "ngram", "b": "lstm", "difference": -0.0031, "low": -0.005, "high": -0.001, "p_value": 0.01,
+                      "significant": True}]
+    page = look(written(tmp_path, told, details()))
+    assert "−0.003" in page.locator("#differences td.better").inner_text()

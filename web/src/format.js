@@ -10,6 +10,14 @@ export function signed(value, places = 3) {
   return known(value) ? (value > 0 ? "+" : value < 0 ? "−" : "±") + Math.abs(value).toFixed(places) : NONE;
 }
 
+/** Two places, or as many as it takes to see that it is not zero: −0.003 is not "−0.00". */
+export function signedEnough(value) {
+  if (!known(value)) return NONE;
+  if (value === 0) return "0";
+  const places = [2, 3, 4, 5].find((each) => Number(Math.abs(value).toFixed(each)) > 0);
+  return places ? signed(value, places) : value > 0 ? "<+0.00001" : ">−0.00001";
+}
+
 export function whole(value) {
   return known(value) ? Math.round(value).toLocaleString("en-US") : NONE;
 }

@@ -1,6 +1,7 @@
 // The small pieces that pages are put together from: sections, figures, switches, a command to copy.
 import { useEffect, useState } from "preact/hooks";
 import { html } from "./html.js";
+import { Scroll } from "./plots/scroll.js";
 
 /** A part of the page: <Section id title caption>…</Section>. */
 export function Section({ id, title, caption, children }) {
@@ -25,11 +26,11 @@ function Numbers({ head, rows }) {
   const [open, setOpen] = useState(false);
   return html`<details class="numbers" onToggle=${(event) => setOpen(event.target.open)}>
     <summary>Numbers</summary>
-    ${open && html`<div class="scroll" tabindex="0"><table class="plain">
+    ${open && html`<${Scroll} label="Numbers"><table class="plain">
       <thead><tr>${head.map((cell) => html`<th scope="col">${cell}</th>`)}</tr></thead>
       <tbody>${rows.map((row) => html`<tr>${row.map((cell, n) => n
         ? html`<td class="number">${cell}</td>` : html`<th scope="row">${cell}</th>`)}</tr>`)}</tbody>
-    </table></div>`}
+    </table><//>`}
   </details>`;
 }
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 TOKENS = 32  # in the vocabulary of a recipe's graph
 ROWS, LENGTH = 2, 8  # of the tokens that a model reads in its graph
-ENDINGS = {".svg": "svg", ".dot": "dot", ".mmd": "mermaid"}
+TEXTS = {".dot": "dot", ".mmd": "mermaid"}  # endings of files that other programs draw
 
 
 def show_graph(what: list[str], text: str | None = None, *, out: Path | None, json: bool) -> None:
@@ -26,17 +26,27 @@ def show_graph(what: list[str], text: str | None = None, *, out: Path | None, js
     if others := [word for word in overrides if "=" not in word]:
         raise UsageError(f"--graph draws one graph, got {1 + len(others)} names. Known: {', '.join(known())}, and "
                          "recipes and runs of the family engine.")
-    if out is not None and out.suffix not in ENDINGS:
-        raise UsageError(f"--out = {str(out)!r}, expected a name that ends in .svg, .dot or .mmd.")
+    if out is not None:
+        from chainrule.figures.files import check_figure
+
+        check_figure(out, tuple(TEXTS))
     drawn = graph_of(name, overrides, text)
     if out is not None:
-        from chainrule.storage.files import created
-
-        with created(out) as write:
-            write(getattr(drawn, ENDINGS[out.suffix])().encode())
+        _write(drawn, out)
         say(f"wrote {out}.")
     emit({"name": name, "nodes": [asdict(node) for node in drawn.nodes], "edges": [list(e) for e in drawn.edges]},
          json, lambda _: _show(drawn))
+
+
+def _write(drawn: Graph, out: Path) -> None:
+    from chainrule.figures.files import write_figure
+    from chainrule.storage.files import created
+
+    if out.suffix not in TEXTS:
+        write_figure(out, drawn.svg())
+        return
+    with created(out) as write:
+        write(getattr(drawn, TEXTS[out.suffix])().encode())
 
 
 def known() -> list[str]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from chainrule.cli.terminal import console
 from chainrule.cli.terminal.controls import drawing_on, visible
+from chainrule.progress import Facts, Follower, measured
 
-Facts = Mapping[str, Any]  # of training: the share that is done, the loss, the speed
 log = logging.getLogger("chainrule.steps")
 
 
@@ -23,7 +22,7 @@ def shown_steps(first: str = "starting") -> Iterator[Callable[[Facts], None]]:
     A family that trains for long reports its progress by calling the function that the block receives.
     """
     with _in_terminal(first) if sys.stderr.isatty() else _in_log_file() as (show, measure):
-        follower, before = _Follower(show), log.level
+        follower, before = Follower(show), log.level
         log.addHandler(follower)
         log.setLevel(logging.DEBUG)
         try:
@@ -65,20 +64,3 @@ def _in_log_file() -> Iterator[tuple[Callable[[str], None], Callable[[Facts], No
             console.say(f"{step}, after {now - began:.0f} s.")
 
     yield show, lambda facts: show(f"training: {100 * facts['progress']:.0f} %, {measured(facts)}")
-
-
-def measured(facts: Facts) -> str:
-    """`step 12, loss 2.345, 1.987 bits per byte, 12,345 tokens/s, 95 s left`, as far as there are such facts."""
-    formats = {"step": "step {:,}", "loss": "loss {:.3f}", "bits_per_byte": "{:.3f} bits per byte",
-              "tokens_per_second": "{:,.0f} tokens/s", "words_per_second": "{:,.0f} words/s",
-              "seconds_left": "{:,.0f} s left"}
-    return ", ".join(text.format(facts[name]) for name, text in formats.items() if facts.get(name) is not None)
-
-
-class _Follower(logging.Handler):
-    def __init__(self, show: Callable[[str], None]):
-        super().__init__(logging.DEBUG)
-        self.show = show
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.show(record.getMessage())

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.cli.terminal.console import emit, say, table
+from chainrule.cli.terminal.outputs import check_out
 from chainrule.cli.terminal.piped import as_file, named, text_as_file
 from chainrule.errors import UsageError
 from chainrule.recipe.overrides import is_override
@@ -19,8 +20,10 @@ SIGNS = str.maketrans({" ": "␣", "\n": "⏎", "\t": "⇥", "\r": "␍"})
 
 
 def show_text(what: Sequence[str], text: str | None, text_is: str | None, *, tokens: int, top: int, out: Path | None,
-              json: bool) -> None:
+              figure: str | None, json: bool) -> None:
     """One run, one text."""
+    if out is not None:
+        check_out(out)
     runs = [word for word in what if not is_override(word)]
     if len(runs) != 1 or what[0] != runs[0]:
         raise UsageError(f"{len(runs)} runs are named, expected one before the changes: a text is looked at through "
@@ -29,11 +32,24 @@ def show_text(what: Sequence[str], text: str | None, text_is: str | None, *, tok
     for sentence in found["said"]:
         say(sentence)
     if out is not None:
-        from chainrule.pages.page import write_page
-
-        write_page(out, view="inspect", title=f"{found['run']} reads {found['text']}", data=found)
+        _write(found, out, figure)
         say(f"wrote {out}.")
     emit(found, json, _headline if out is not None else _show)
+
+
+def _write(found: Mapping[str, Any], out: Path, figure: str | None) -> None:
+    """The page, or the figures one below the other, or one of them."""
+    title = f"{found['run']} reads {found['text']}"
+    if out.suffix == ".html":
+        from chainrule.pages.page import write_page
+
+        write_page(out, view="inspect", title=title, data=found)
+        return
+    from chainrule.figures.drawing import stacked
+    from chainrule.figures.files import write_figure
+    from chainrule.inspection.pictures import chosen, pictures
+
+    write_figure(out, stacked(chosen(pictures(found), figure), title))
 
 
 def _looked(run: str, overrides: Sequence[str], text: str | None, text_is: str | None, tokens: int, top: int

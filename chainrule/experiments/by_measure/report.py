@@ -16,7 +16,9 @@ from chainrule.experiments.budget import has_budget
 from chainrule.experiments.by_measure.advice import advice
 from chainrule.experiments.by_measure.rows import Row, baseline, common_units, put_values, row_of
 from chainrule.experiments.folder import PAGE, REPORT, point_to_best
+from chainrule.experiments.grid import grid_of
 from chainrule.experiments.measuring import write
+from chainrule.experiments.pictures import Report, write_pictures
 from chainrule.experiments.running import Setting, Trial
 from chainrule.experiments.trial import learns_from_validation
 from chainrule.recipe.registry import build
@@ -50,8 +52,12 @@ def written(comparison: Comparison, trials: Mapping[str, Sequence[Trial]],
         "best": best, "rows": rows, "pairs": pairs})
     point_to_best(setting.out, next((row["run"] for row in rows if row["name"] == best), None) if best else None)
     write(setting.out / REPORT, report)
+    try:
+        write_pictures(setting.out, report, {"grid": grid_of(comparison.entries, comparison.grid)})
+    except ChainruleError as error:
+        log.info(str(error))
     _page(comparison, setting, report, build("tasks", task).uses)
-    return report
+    return Report(report)
 
 
 def _ranked(models: Sequence[Row], contest: Contest

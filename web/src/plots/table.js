@@ -1,6 +1,7 @@
 // A table whose columns sort: a click on a heading, again for the other way.
 import { useState } from "preact/hooks";
 import { html } from "../html.js";
+import { Scroll } from "./scroll.js";
 
 /**
  * columns: [{key, label, title, numeric, head: what stands under the label, value: row => number or text,
@@ -12,13 +13,13 @@ export function Table({ columns, rows, wide, look, sort: first, caption }) {
   const column = sort && columns.find((each) => each.key === sort[0]);
   const ordered = column ? [...rows].sort(order(column.value, sort[1])) : rows;
   const press = ({ key, descends }) => setSort((old) => (old?.[0] === key ? [key, !old[1]] : [key, Boolean(descends)]));
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${caption}><table class="sortable">
+  return html`<${Scroll} label=${caption}><table class="sortable">
     ${caption && html`<caption class="unseen">${caption}</caption>`}
     <thead><tr>${columns.map((each) => html`<${Heading} column=${each} onPress=${() => press(each)}
       descending=${column === each ? sort[1] : undefined} />`)}</tr></thead>
     <tbody>${ordered.map((row) => html`
       <tr key=${row.name} class=${look?.(row)} data-row=${row.name}>${cells(columns, row, wide?.(row))}</tr>`)}</tbody>
-  </table></div>`;
+  </table><//>`;
 }
 
 function Heading({ column, descending, onPress }) {

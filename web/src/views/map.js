@@ -2,8 +2,9 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { digits, whole } from "../format.js";
 import { html } from "../html.js";
-import { onLookChange } from "../palette.js";
+import { look, onLookChange } from "../palette.js";
 import { Switch } from "../pieces.js";
+import { Dot } from "../plots/legend.js";
 import { fitted, nearest, paint, toward, zoomed } from "./map/scene.js";
 import "./map/map.css";
 
@@ -16,11 +17,12 @@ export default function WordMap({ data, title }) {
   const [sought, setSought] = useState("");
   const [pointed, setPointed] = useState(null);
   const [chosen, setChosen] = useState(null);
+  const [group, setGroup] = useState(null);
   const found = useMemo(() => search(data.words, sought), [data, sought]);
   const shown = pointed ?? chosen;
   return html`<header>
       <h1>${title}</h1>
-      <p class="quiet">${`${whole(data.words.length)} of ${whole(data.of)} words, ${data.dimension} numbers each. ${map.said}`}</p>
+      <p class="quiet">${`${whole(data.words.length)} of ${whole(data.of)} words, ${data.dimension} numbers each. ${map.said}${data.groups ? ` ${data.groups.said}` : ""}`}</p>
     </header>
     <div class="controls map-controls">
       <label class="control"><span>Search</span>
@@ -31,8 +33,11 @@ export default function WordMap({ data, title }) {
         value=${method} onChange=${setMethod} />`}
       <span class="quiet map-found" aria-live="polite">${sought && told(found.length)}</span>
     </div>
+    ${data.groups && html`<ul class="legend map-legend">${data.groups.names.map((name, n) => html`<li>
+      <button type="button" aria-pressed=${String(group === null || group === n)}
+        onClick=${() => setGroup(group === n ? null : n)}><${Dot} ...${look(n)} />${name}</button></li>`)}</ul>`}
     <div class="map-desk">
-      <${Canvas} key=${method} places=${map.places} data=${data} found=${found} shown=${shown} chosen=${chosen}
+      <${Canvas} key=${method} places=${map.places} data=${data} group=${group} found=${found} shown=${shown} chosen=${chosen}
         onPoint=${setPointed} onChoose=${setChosen} />
       <aside>
         ${sought && html`<ul class="map-matches" aria-label="Words found">${found.slice(0, LISTED).map((each) => html`<li>
@@ -64,7 +69,7 @@ function Card({ data, word, onChoose }) {
   </div>`;
 }
 
-function Canvas({ places, data, found, shown, chosen, onPoint, onChoose }) {
+function Canvas({ places, data, group, found, shown, chosen, onPoint, onChoose }) {
   const box = useRef(null);
   const [size, setSize] = useState([800, 560]);
   const [view, setView] = useState(null);
@@ -84,7 +89,7 @@ function Canvas({ places, data, found, shown, chosen, onPoint, onChoose }) {
     return () => canvas.removeEventListener("wheel", turn);
   }, []);
   useEffect(() => {
-    const draw = () => paint(box.current, places, data, { view: now, size, found, shown });
+    const draw = () => paint(box.current, places, data, { view: now, size, found, shown, group });
     draw();
     return onLookChange(draw);
   });

@@ -3,6 +3,7 @@ import { html } from "../html.js";
 import { Breakdowns } from "./report/breakdowns.js";
 import { Curves } from "./report/curves.js";
 import { Differences } from "./report/differences.js";
+import { Grid } from "./report/grid.js";
 import { Header } from "./report/header.js";
 import { named } from "./report/looks.js";
 import { Rows } from "./report/rows.js";
@@ -17,6 +18,7 @@ export default function Report({ data, title }) {
   return html`
     <${Header} ...${given} title=${title} />
     <${Rows} ...${given} />
+    <${Grid} ...${given} />
     <${Differences} ...${given} />
     <${Curves} ...${given} />
     <${Breakdowns} ...${given} />

@@ -1,5 +1,5 @@
 // Where words lie on the screen, and how they are drawn: dots for all, names for those that find room.
-import { resolved } from "../../palette.js";
+import { look, resolved } from "../../palette.js";
 
 const MARGIN = 40, FONT = 12; // pixels
 
@@ -37,7 +37,7 @@ export function nearest(places, view, [x, y], reach) {
   return best;
 }
 
-export function paint(canvas, places, data, { view, size: [width, height], found, shown }) {
+export function paint(canvas, places, data, { view, size: [width, height], found, shown, group = null }) {
   const scale = window.devicePixelRatio || 1;
   if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
     [canvas.width, canvas.height] = [Math.round(width * scale), Math.round(height * scale)];
@@ -48,12 +48,20 @@ export function paint(canvas, places, data, { view, size: [width, height], found
   const spots = places.map((place) => onScreen(view, place));
   const inside = ([x, y]) => x > -60 && x < width + 60 && y > -20 && y < height + 20;
   const marked = new Set(found), near = shown == null ? [] : data.near[shown];
-  dots(pen, spots.filter((spot, n) => inside(spot) && !marked.has(n)), "var(--series-mute)", found.length ? 1.2 : 1.8);
+  const groups = data.groups?.of, radius = found.length ? 1.2 : groups ? 2.3 : 1.8;
+  const colored = (n) => (groups && groups[n] >= 0 && (group === null || groups[n] === group) ? groups[n] : -1);
+  for (const each of [...new Set(spots.map((_, n) => colored(n)))].sort((a, b) => a - b)) { // gray ones lie below
+    dots(pen, spots.filter((spot, n) => inside(spot) && !marked.has(n) && colored(n) === each),
+      each < 0 ? "var(--series-mute)" : look(each).color, each < 0 && groups ? radius * 0.7 : radius);
+  }
   rays(pen, spots, shown, near);
   dots(pen, found.map((n) => spots[n]).filter(inside), "var(--series-1)", 3.5);
   dots(pen, near.map((n) => spots[n]), "var(--series-0)", 3);
   if (shown != null) dots(pen, [spots[shown]], "var(--series-1)", 4.5);
-  names(pen, spots, data.words, [shown, ...near, ...found].filter((n) => n != null), inside, [width, height]);
+  const chosen = data.strong ?? [];
+  dots(pen, chosen.map((n) => spots[n]).filter(inside), "var(--ink)", 3.5);
+  const rest = (data.first ?? [...data.words.keys()]).filter((n) => group === null || groups[n] === group);
+  names(pen, spots, data.words, [shown, ...near, ...found, ...chosen].filter((n) => n != null), rest, inside, [width, height]);
 }
 
 function dots(pen, spots, color, radius) {
@@ -78,11 +86,11 @@ function rays(pen, spots, shown, near) {
   pen.globalAlpha = 1;
 }
 
-/** Names in the order of importance: what is looked at, then frequent words; one that would cover another waits. */
-function names(pen, spots, words, first, inside, [width, height]) {
+/** Names in the order of importance: what is looked at, then words of content; one that would cover another waits. */
+function names(pen, spots, words, first, rest, inside, [width, height]) {
   const taken = new Set(), important = new Set(first);
   pen.textBaseline = "middle";
-  const order = [...important, ...words.keys()];
+  const order = [...important, ...rest];
   order.forEach((n, place) => {
     if ((place >= important.size && important.has(n)) || !inside(spots[n])) return;
     const strong = place < important.size;

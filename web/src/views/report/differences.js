@@ -1,8 +1,9 @@
 // Which differences are significant: each row against each column.
-import { digits, signed } from "../../format.js";
+import { digits, signed, signedEnough } from "../../format.js";
 import { html } from "../../html.js";
 import { Section } from "../../pieces.js";
 import { Dot } from "../../plots/legend.js";
+import { Scroll } from "../../plots/scroll.js";
 
 const CAPTION = `Row minus column, in bits per byte, or per token where models are ranked by perplexity: below zero the
   row is better. In color where the difference is significant; gray where it is not.`;
@@ -17,13 +18,13 @@ export function Differences({ report, looks }) {
   const names = [...looks.keys()].filter((name) => compared.has(name)).sort((a, b) => bits.get(a) - bits.get(b));
   const tall = names.some((name) => name.length > LONG) ? "tall" : undefined;
   return html`<${Section} id="differences" title="Which differences count" caption=${CAPTION}>
-    <div class="scroll" tabindex="0" role="region" aria-label="Differences"><table class="differences keep">
+    <${Scroll} label="Differences"><table class="differences keep">
       <thead><tr><td></td>${names.map((name) => html`
         <th scope="col"><span class=${tall}>${name}</span></th>`)}</tr></thead>
       <tbody>${names.map((row) => html`<tr>
         <th scope="row"><span class="name"><${Dot} ...${looks.get(row)} /><span>${row}</span></span></th>
         ${names.map((column) => html`<${Cell} pair=${known.get(`${row}\n${column}`)} />`)}</tr>`)}</tbody>
-    </table></div>
+    </table><//>
     ${report.units && html`<p class="quiet small">Paired bootstrap over ${report.units}, 5 % for all pairs together.
       <span class="no-print"> Point at a number for its interval.</span></p>`}
   <//>`;
@@ -44,6 +45,6 @@ function Cell({ pair }) {
   const told = [`${pair.a} is ${WORDS[verdict]} ${pair.b}: ${signed(pair.difference)}`,
     pair.low != null && `95 % interval ${signed(pair.low)} to ${signed(pair.high)}`,
     pair.p_value != null && `p = ${digits(pair.p_holm ?? pair.p_value)}`].filter(Boolean).join(", ");
-  return html`<td class=${`number ${verdict}`} title=${told}>${signed(pair.difference, 2)}
+  return html`<td class=${`number ${verdict}`} title=${told}>${signedEnough(pair.difference)}
     <span class="unseen">${WORDS[verdict]}</span></td>`;
 }

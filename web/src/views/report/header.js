@@ -34,13 +34,18 @@ export function Header({ report, title }) {
 function facts({ data = {}, budget, seeds = [], tokenizer, environment = {}, created }) {
   const machine = [environment.accelerator ?? environment.processor, environment.cores && `${environment.cores} cores`];
   return [
-    ["Text", [data.spec].flat().join(", "), data.train_bytes != null && `${bytes(data.train_bytes)} to train on`],
+    ["Text", breakable([data.spec].flat().join(", ")), data.train_bytes != null && `${bytes(data.train_bytes)} to train on`],
     ["Held out", bytes(data.held_out_bytes), counted(data.held_out_pieces, data.held_out_piece)],
     ["Budget", budgeted(budget), "for each training"],
     ["Tokenizer", spelled(tokenizer), seeds.length > 1 && `${seeds.length} seeds`],
     ["Machine", machine.filter(Boolean)[0], machine.filter(Boolean)[1]],
     ["Made", created ? day(created) : null, environment.chainrule && `chainrule ${environment.chainrule}`],
   ].filter(([, value]) => value);
+}
+
+/** A path may be broken after a slash, and only there; a part that is wider than the screen is cut. */
+function breakable(text) {
+  return html`<span title=${text}>${text.split(/(?<=[/\\])|(?<=, )/).map((part, n) => html`${n ? html`<wbr />` : ""}<span class="part">${part}</span>`)}</span>`;
 }
 
 export function budgeted(budget) {

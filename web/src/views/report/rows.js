@@ -4,7 +4,7 @@ import { html } from "../../html.js";
 import { Section } from "../../pieces.js";
 import { Dot } from "../../plots/legend.js";
 import { Table } from "../../plots/table.js";
-import { Axis, Whisker, place } from "./whisker.js";
+import { Axis, Whisker, beyond, place } from "./whisker.js";
 
 const ALWAYS = ["name", "bits", "interval"]; // other columns are left out where no row has a value
 const CAPTION = html`Lower is better: bits needed to predict one byte of held-out text, 8 without any model. The line
@@ -16,7 +16,8 @@ const COMPRESSORS = `file compressors that everyone has, which read the training
 
 export function Rows({ report, looks }) {
   const { rows, best } = report;
-  const columns = [...quality(rows, best, looks), ...costs()];
+  const at = place(rows);
+  const columns = [...quality(at, best, looks), ...costs()];
   const shown = columns.filter(({ key, value }) => ALWAYS.includes(key) || rows.some((row) => value(row) != null));
   const fine = rows.filter((row) => row.status !== "failed");
   const compressors = rows.filter((row) => row.kind === "compressor");
@@ -24,6 +25,7 @@ export function Rows({ report, looks }) {
     <${Table} columns=${shown} rows=${rows} sort=${["bits", false]} caption="Table of all models"
       look=${(row) => `${row.kind} ${row.status} ${row.name === best ? "best" : ""}`}
       wide=${(row) => row.status === "failed" && html`<span class="why">Failed. ${row.why ?? ""}</span>`} />
+    <${Cut} rows=${beyond(rows, at)} />
     ${fine.some((row) => row.comparable === false) && html`<p class="quiet small">${LOSSY}</p>`}
     ${compressors.length > 0 && html`<p class="quiet small">${names(compressors)}: ${COMPRESSORS}</p>`}
     ${fine.filter((row) => row.why).map((row) => html`<p class="quiet small"><b>${row.name}</b>: ${row.why}</p>`)}
@@ -32,11 +34,16 @@ export function Rows({ report, looks }) {
   <//>`;
 }
 
+/** Says which rows the axis of intervals has no room for. */
+function Cut({ rows }) {
+  return rows.length > 0 && html`<p class="quiet small" id="cut">The axis of intervals is cut, so that intervals can be
+    seen: ${names(rows)} ${rows.length === 1 ? "lies" : "lie"} beyond it, at the arrow.</p>`;
+}
+
 const names = (rows) => rows.map((row) => row.name).join(", ");
 
 /** The columns that say what a row is and how good it is. */
-function quality(rows, best, looks) {
-  const at = place(rows);
+function quality(at, best, looks) {
   return [
     { key: "name", label: "Model", value: (row) => row.name,
       render: (row) => html`<${Name} row=${row} look=${looks.get(row.name)} best=${best} />` },

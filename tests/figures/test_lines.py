@@ -6,13 +6,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from chainrule.inspection.plot import Chart, Line, html, svg
+from chainrule.figures.lines import Chart, Line, chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def drawn(*lines, log=False):
-    text = svg([Chart("title", "time", "norm", lines, log=log)])
+    text = chart(Chart("title", "time", "norm", lines, log=log)).svg()
     tree = ElementTree.fromstring(text)
     paths = [node.get("d") for node in tree.iter(f"{SVG}path") if node.get("stroke-width") == "1.8"]
     return [node.text for node in tree.iter(f"{SVG}text")], paths
@@ -55,16 +55,18 @@ def test_many_lines_look_different_or_are_left_out_of_the_legend():
     assert len(paths) == 40 and "line 12" in texts and "line 30" not in texts and "…" in texts
 
 
-def test_a_page_has_the_numbers_too():
-    page = html("Gradients", [Chart("t", "d", "norm", [Line("a", [0, 1], [0.25, 0.125]), Line("b", [1], [7.0])])])
-    assert "<td>0.125</td>" in page and "<td>7</td>" in page and page.count("<svg") == 1
+def test_long_names_that_differ_at_their_end_stay_different():
+    texts, _ = drawn(*(Line(f"rnn r.recurrent=uniform r.gain={gain} model.width=64 layers={gain}", [0, 1], [gain, 1])
+                       for gain in (3, 6)))
+    names = [text for text in texts if text.startswith("rnn")]
+    assert len(set(names)) == 2 and all(len(name) == 28 and "…" in name for name in names)
 
 
-def test_more_lines_than_colors_differ_in_dashes_and_lone_points_in_marks():
-    """32 lines, each of two points and one that stands alone: no two look alike."""
-    lines = [Line(str(n), [0, 1, 2, 3], [1.0, 2.0, math.nan, 1.5]) for n in range(32)]
-    drawn = svg([Chart("t", "x", "y", lines)])
-    looks = re.findall(r'<path d="M[^"]*L[^"]*M[\d.]+ [\d.]+(m[^"]+)" fill="none" stroke-width="1.8" stroke="(#\w+)" '
-                       r'stroke-dasharray="([^"]*)"', drawn)
-    assert len(looks) == 32
-    assert len({(mark, color) for mark, color, _ in looks}) == len({(color, dash) for _, color, dash in looks}) == 32
+def test_intervals_stand_beside_each_other_and_inside_the_frame():
+    lines = [Line(name, [2, 4], [1.0, 2.0], [0.5, 1.5], [1.5, 2.5]) for name in ("a", "b")]
+    text = chart(Chart("t", "x", "y", lines, at_values=True)).svg()
+    whiskers = [re.findall(r"M([\d.]+) ([\d.]+)V([\d.]+)", node.get("d")) for node in
+                ElementTree.fromstring(text).iter(f"{SVG}path") if node.get("opacity")]
+    (a, low, _), (b, _, high) = whiskers[0][0], whiskers[1][1]
+    assert len(whiskers) == 2 and float(b) != float(a) and 36 < float(high) < float(low) < 292
+    assert float(whiskers[1][0][0]) - float(a) == 5
