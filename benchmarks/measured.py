@@ -7,7 +7,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -20,13 +22,21 @@ class Cost:
     output: str
 
 
-def measured(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> Cost:
-    """Runs a command to its end; a failure is an error that shows what it said."""
+def measured(command: Sequence[str], *, env: Mapping[str, str] | None = None, stdin: Path | None = None,
+             stdout: Path | None = None) -> Cost:
+    """Runs a command to its end; a failure is an error that shows what it said.
+
+    It reads from the file `stdin`; what it prints goes to the file `stdout`, and only errors into `output`.
+    """
     began = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               env={**os.environ, **(env or {})})
-    assert process.stdout is not None
-    output = process.stdout.read().decode(errors="replace")
+    with ExitStack() as files:
+        reads = files.enter_context(stdin.open("rb")) if stdin else None
+        writes = files.enter_context(stdout.open("wb")) if stdout else subprocess.PIPE
+        process = subprocess.Popen(command, stdin=reads, stdout=writes, env={**os.environ, **(env or {})},
+                                   stderr=subprocess.PIPE if stdout else subprocess.STDOUT)
+    said = process.stderr if stdout else process.stdout
+    assert said is not None
+    output = said.read().decode(errors="replace")
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     wall = time.perf_counter() - began

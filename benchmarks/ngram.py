@@ -1,8 +1,11 @@
 """n-gram models beside their peers, all in one run: estimation, memory, size, opening and queries.
 
-    python benchmarks/ngram.py --data ../shared/data/novels95/train.txt.xz --words 10_000_000
+    python benchmarks/ngram.py --data ../shared/data/novels95/train.txt.xz --words 10_000_000 --kenlm ../kenlm
 
-Peers: the `kenlm` module (queries), NLTK's `lm` (a small text), IRSTLM and KenLM's `lmplz` when they are installed.
+Peers: the `kenlm` module (queries), NLTK's `lm` (a small text), IRSTLM when it is installed, and KenLM's own programs
+(lmplz, build_binary, query), which run in turn with ours: installed ones, or those in the folder given by --kenlm,
+where KenLM was built as its file BUILDING says (on Debian it needs build-essential cmake libboost-system-dev
+libboost-thread-dev libboost-program-options-dev libboost-test-dev zlib1g-dev libbz2-dev liblzma-dev).
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+from kenlm_programs import Beside, found
 from measured import Cost, measured
 
 import chainrule
@@ -37,16 +41,32 @@ def main() -> None:
     options.add_argument("--words", type=int, default=10_000_000)
     options.add_argument("--order", type=int, default=5)
     options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--kenlm", help="a folder with KenLM's programs, or with bin/ or build/bin/ that has them")
+    options.add_argument("--score", action="append", default=[], help="other texts that both programs score")
+    options.add_argument("--only-programs", action="store_true", help="whole processes beside KenLM's, nothing else")
     given = options.parse_args()
+    programs = found(given.kenlm)
     with tempfile.TemporaryDirectory(prefix="chainrule-bench-") as name:
         folder = Path(name)
         text, held_out = prepared(given.data, given.words, folder)
         size = text.stat().st_size / 1e6
         print(f"{given.words:,} words, {size:.0f} MB, order {given.order}, {threads.cores()} cores\n")
+        if programs:
+            beside(Beside(programs, text, given.order, folder), given.score, given.rounds)
+        if given.only_programs:
+            return
         estimation(text, given.order, folder)  # processes first: a large parent would count as its children's memory
         small(text, folder)
         opening(folder / "default")
         queries(folder / "default", held_out, given.rounds, folder)
+
+
+def beside(programs: Beside, texts: list[str], rounds: int) -> None:
+    """Whole processes: KenLM's programs and ours."""
+    programs.estimation(rounds)
+    for text in [programs.text, *map(Path, texts)]:
+        programs.queries(text, rounds)
+    programs.start_up(2 * rounds)
 
 
 def prepared(data: str, words: int, folder: Path) -> tuple[Path, list[str]]:
@@ -80,16 +100,9 @@ def estimation(text: Path, order: int, folder: Path) -> None:
     rows = []
     for name, extra in (("default", []), ("memory", ["model.memory=500M"]), ("compact", ["model.compact=true"])):
         command = [sys.executable, "-m", "chainrule", "train", "ngram", "--data", str(text),
-                   "--out", str(folder / name), f"model.order={order}", *extra]
+                   "--out", str(folder / name), "--force", f"model.order={order}", *extra]
         cost = measured(command, env={"XDG_CACHE_HOME": str(folder / f"cache-{name}")})
         rows.append(_row(f"chainrule {' '.join(extra)}", cost, folder / name / "model.safetensors", rows))
-    if shutil.which("lmplz"):
-        arpa = folder / "lmplz.arpa"
-        cost = measured(["lmplz", "-o", str(order), "-S", "1G", "--text", str(text), "--arpa", str(arpa)])
-        rows.append(_row("lmplz -S 1G (ARPA only)", cost, arpa, rows))
-        if shutil.which("build_binary"):
-            cost = measured(["build_binary", str(arpa), str(folder / "probing.bin")])
-            rows.append(_row("build_binary probing", cost, folder / "probing.bin", rows))
     if shutil.which("irstlm") and text.stat().st_size < LARGE:
         rows.append(_row("irstlm build-lm, improved Kneser-Ney, 2 pieces", *_irstlm(text, order, folder), rows))
     table(["estimation", "wall s", "CPU s", "peak MB", "model MB", "wall ratio"], rows)
@@ -134,17 +147,18 @@ def queries(run: Path, lines: list[str], rounds: int, folder: Path) -> None:
     compact = chainrule.load(folder / "compact")
     contenders["chainrule compact, from ids, one thread"] = lambda: _on_one_core(lambda: compact.model.score_units(ids))
     contenders |= _kenlm(run, lines, folder)
-    best, total = dict.fromkeys(contenders, float("inf")), {}
+    best, used, total = dict.fromkeys(contenders, float("inf")), dict.fromkeys(contenders, float("inf")), {}
     for turn in range(rounds + 1):  # the first warms up: kernels, caches
         for name, work in contenders.items():
-            began = time.perf_counter()
+            began, worked = time.perf_counter(), time.process_time()
             total[name] = work()
             if turn:
                 best[name] = min(best[name], time.perf_counter() - began)
-    peer = best.get("kenlm module, score()")
-    rows = [(name, f"{len(ids) / seconds / 1e6:.2f}", f"{peer / seconds:.2f}" if peer else "", f"{total[name]:.1f}")
-            for name, seconds in best.items()]
-    table(["queries", "M words/s", "times kenlm's score()", "ln p"], rows)
+                used[name] = min(used[name], time.process_time() - worked)
+    peer = "kenlm module, score()"
+    rows = [(name, f"{len(ids) / best[name] / 1e6:.2f}", f"{len(ids) / used[name] / 1e6:.2f}",
+             f"{used[peer] / used[name]:.2f}" if peer in used else "", f"{total[name]:.1f}") for name in best]
+    table(["queries", "M tokens/s", "M tokens/CPU s", "times kenlm's score() by CPU", "ln p"], rows)
     print()
 
 

@@ -247,6 +247,15 @@ class Tokenizer(Protocol):
         ...
 
 
+@runtime_checkable
+class EncodesText(Protocol):
+    """A tokenizer that takes many lines at once as they lie in a file, faster than as strings."""
+
+    def encode_text(self, text: bytes) -> np.ndarray:
+        """int32 ids of whole lines of UTF-8, each line's followed by </s>."""
+        ...
+
+
 class Family(Protocol):
     """What a recipe's `family` names: its options, how it is trained, how it is loaded. It is used as a class.
 

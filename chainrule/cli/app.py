@@ -80,6 +80,12 @@ def verbs() -> dict[str, str]:
     return found
 
 
+def _only(called: str | None) -> dict[str, str]:
+    """The verb that is called and its summary, if it is one: the others' files need not be read."""
+    files = [path for path in FOLDER.glob("[!_]*.py") if _spelled(path.stem) == called]
+    return {_spelled(path.stem): text for path in files if (text := _summary(path)) is not None}
+
+
 def load(verb: str) -> Callable[..., Any] | typer.Typer:
     """The function or group of a verb: imports its file."""
     stem = next(path.stem for path in FOLDER.glob("*.py") if _spelled(path.stem) == verb)
@@ -89,7 +95,9 @@ def load(verb: str) -> Callable[..., Any] | typer.Typer:
 def _application(called: str | None) -> typer.Typer:
     app = typer.Typer(add_completion=True, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback(invoke_without_command=True, help=INTRODUCTION)(_root)
-    known = verbs()
+    known = {} if _completing() else _only(called)
+    if not known:
+        known = verbs()
     if called is not None and called not in known and not _completing():
         raise UsageError(f"no command named {called!r}.{did_you_mean(called, known)} Try 'chainrule --help'.")
     for verb, text in known.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,8 @@ from chainrule.cli.terminal.piped import as_file_or_text, named
 from chainrule.errors import DataError
 
 if TYPE_CHECKING:
+    from chainrule.evaluation.score import ScoredLines
+    from chainrule.protocols import Tokenizer
     from chainrule.runs import LoadedRun
     from chainrule.text.options import TextOptions
 
@@ -40,43 +43,53 @@ def score(
     from chainrule.runs import load
 
     loaded = load(run)
-    rows = _rows(loaded, file, tokens, loaded.text_options(overrides or ()))
+    tokenizer, batches = loaded.tokenizer, _batches(loaded, file, loaded.text_options(overrides or ()))
     if json:
-        lines = list(rows)
+        lines = [row for first, batch in batches for row in _rows(first, batch, tokenizer, tokens)]
         emit({"run": str(run), "total": _total(lines), "lines": lines}, json, print)
         return
-    for row in rows:
-        if tokens:
-            for spelling, log_prob in row["token_log_probs"]:
-                print(row["line"], spelling, f"{log_prob:.6f}", sep="\t")
-        else:
-            print(row["line"], f"{row['log_prob']:.6f}", row["tokens"], row["unknown"], sep="\t")
+    for first, batch in batches:  # one text for many lines: printing them one by one takes longer than scoring them
+        print(_token_rows(first, batch, tokenizer) if tokens else _line_rows(first, batch, tokenizer), end="")
 
 
-def _rows(loaded: LoadedRun, file: str, tokens: bool, text: TextOptions) -> Iterator[dict[str, Any]]:
-    from chainrule.evaluation.score import score as score_lines
+def _batches(loaded: LoadedRun, file: str, text: TextOptions) -> Iterator[tuple[int, ScoredLines]]:
+    """Many lines at a time, and the number of the first of them."""
+    from chainrule.evaluation.score import score_text, whole_lines
     from chainrule.protocols import LanguageModel
+    from chainrule.text.corpora import open_corpus
 
-    model, tokenizer, number = loaded.offering(LanguageModel, "score"), loaded.tokenizer, 0
-    for batch in _lines(file, text):
-        for scored in score_lines(model, tokenizer, batch):
-            number += 1
-            row: dict[str, Any] = {"line": number, "log_prob": scored.log_prob, "tokens": len(scored.ids),
-                   "unknown": 0 if tokenizer.unknown is None else int((scored.ids == tokenizer.unknown).sum())}
-            if tokens:
-                spellings = map(tokenizer.token, scored.ids.tolist())
-                row["token_log_probs"] = list(zip(spellings, scored.log_probs.tolist(), strict=True))
-            yield row
-    if number == 0:
+    model, first = loaded.offering(LanguageModel, "score"), 1
+    with as_file_or_text(file) as name:
+        for lines in whole_lines(open_corpus(name, text)):
+            scored = score_text(model, loaded.tokenizer, lines)
+            yield first, scored
+            first += len(scored.stops)
+    if first == 1:
         raise DataError(f"{named(file)}: there is no line to score; it is empty.")
 
 
-def _lines(file: str, text: TextOptions) -> Iterator[list[str]]:
-    from chainrule.evaluation.score import lines_of
-    from chainrule.text.corpora import open_corpus
+def _line_rows(first: int, scored: ScoredLines, tokenizer: Tokenizer) -> str:
+    columns = (range(first, first + len(scored.stops)), scored.log_prob.tolist(), scored.tokens.tolist(),
+               scored.times(tokenizer.unknown).tolist())
+    return "%d\t%.6f\t%d\t%d\n" * len(scored.stops) % tuple(chain.from_iterable(zip(*columns, strict=True)))
 
-    with as_file_or_text(file) as name:
-        yield from lines_of(open_corpus(name, text))
+
+def _token_rows(first: int, scored: ScoredLines, tokenizer: Tokenizer) -> str:
+    return "".join(f"{number}\t{tokenizer.token(id)}\t{log_prob:.6f}\n"
+                   for number, line in enumerate(scored.each(), first)
+                   for id, log_prob in zip(line.ids.tolist(), line.log_probs.tolist(), strict=True))
+
+
+def _rows(first: int, scored: ScoredLines, tokenizer: Tokenizer, tokens: bool) -> Iterator[dict[str, Any]]:
+    """The lines as --json prints them."""
+    columns = (scored.log_prob.tolist(), scored.tokens.tolist(), scored.times(tokenizer.unknown).tolist())
+    lines = scored.each() if tokens else repeat(None, len(scored.stops))
+    for number, (log_prob, count, unknown, line) in enumerate(zip(*columns, lines, strict=True), first):
+        row: dict[str, Any] = {"line": number, "log_prob": log_prob, "tokens": count, "unknown": unknown}
+        if line is not None:
+            spellings = map(tokenizer.token, line.ids.tolist())
+            row["token_log_probs"] = list(zip(spellings, line.log_probs.tolist(), strict=True))
+        yield row
 
 
 def _total(lines: list[dict[str, Any]]) -> dict[str, Any]:

@@ -15,5 +15,7 @@ def characters(corpus: Corpus, encoded: Units) -> int:
     """
     continuing = 0
     for chunk in corpus.chunks():
+        if chunk.data.isascii():
+            continue
         continuing += int(np.count_nonzero((np.frombuffer(chunk.data, np.uint8) & 0xC0) == 0x80))
     return int(encoded.bytes.sum()) - continuing

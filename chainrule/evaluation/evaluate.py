@@ -54,15 +54,12 @@ def intervals(groups: Totals, draws: int, seed: int) -> dict[str, tuple[float, f
 
     An interval of ln p gives one of p, since exp keeps the order. With an impossible token both ends are infinite.
     """
-    found = {}
-    for name, under_R in (("perplexity", groups.tokens), ("bits_per_byte", groups.bytes)):
-        if np.isfinite(groups.nll).all():
-            loss = studentized(groups.nll[:, None], under_R, draws=draws, seed=seed)[0]
-            low, high = max(0.0, loss.low), loss.high
-        else:
-            low = high = math.inf
-        found[name] = (low / BIT, high / BIT) if name == "bits_per_byte" else (float(exp(low)), float(exp(high)))
-    return found
+    if not np.isfinite(groups.nll).all():
+        return {"perplexity": (math.inf, math.inf), "bits_per_byte": (math.inf, math.inf)}
+    under_RC = np.stack([groups.tokens, groups.bytes], axis=1)  # the same resamples for both
+    token, byte = studentized(np.repeat(groups.nll[:, None], 2, axis=1), under_RC, draws=draws, seed=seed)
+    return {"perplexity": (float(exp(max(0.0, token.low))), float(exp(token.high))),
+            "bits_per_byte": (max(0.0, byte.low) / BIT, byte.high / BIT)}
 
 
 def ratio(over: Any, under: Any) -> Any:

@@ -50,9 +50,11 @@ def paired_bootstrap(a_R: np.ndarray, b_R: np.ndarray, size_R: np.ndarray, *, dr
     return studentized(gap_R[:, None], size_R, draws=draws, seed=seed)[0]
 
 
-def studentized(over_RC: np.ndarray, under_R: np.ndarray, *, draws: int = DRAWS, seed: int = 0,
+def studentized(over_RC: np.ndarray, under: np.ndarray, *, draws: int = DRAWS, seed: int = 0,
                 coverage: float = 0.95) -> list[Difference]:
     r"""Σ over / Σ under of each column with a symmetric bootstrap-t interval, and p for a ratio of zero.
+
+    `under` is (R,) for all columns, or (R, C) for each its own.
 
     θ ± c·s(θ), where c is the `coverage` quantile of |θ* − θ| / s(θ*) over resamples of the rows; s is the standard
     error of a ratio from its residuals, s² = R/(R−1) Σ (over − θ under)² / (Σ under)².
@@ -63,19 +65,20 @@ def studentized(over_RC: np.ndarray, under_R: np.ndarray, *, draws: int = DRAWS,
     """
     if draws < 1:
         raise OptionError("bootstrap", draws, "at least 1 draw", "0 leaves the interval out.")
-    columns = pooled(np.concatenate([np.asarray(under_R, np.float64)[:, None], over_RC], axis=1))
-    under_R, over_RC = columns[:, 0], columns[:, 1:]
-    theta_C = over_RC.sum(axis=0) / under_R.sum()
-    left_RC = over_RC - theta_C * under_R[:, None]  # residuals: sums of their squares do not cancel
-    each = [left_RC, left_RC**2, left_RC * under_R[:, None], under_R[:, None], under_R[:, None] ** 2]
-    found_C = _standard_error(*(part.sum(axis=0) for part in each), rows=len(under_R))
+    wide = np.asarray(under, np.float64).reshape(len(over_RC), -1)
+    columns = pooled(np.concatenate([wide, over_RC], axis=1))
+    under_RC, over_RC = columns[:, : wide.shape[1]], columns[:, wide.shape[1] :]
+    theta_C = over_RC.sum(axis=0) / under_RC.sum(axis=0)
+    left_RC = over_RC - theta_C * under_RC  # residuals: sums of their squares do not cancel
+    each = [left_RC, left_RC**2, left_RC * under_RC, under_RC, under_RC**2]
+    found_C = _standard_error(*(part.sum(axis=0) for part in each), rows=len(under_RC))
     t_DC = _t_values(each, draws, seed)
     with np.errstate(invalid="ignore", divide="ignore"):
         t_C = np.abs(theta_C) / found_C
     reach_C = np.quantile(t_DC, coverage, axis=0, method="inverted_cdf")
-    half_C = np.where(found_C > 0, reach_C * np.where(found_C > 0, found_C, 1), 0.0 if len(under_R) > 1 else np.inf)
+    half_C = np.where(found_C > 0, reach_C * np.where(found_C > 0, found_C, 1), 0.0 if len(over_RC) > 1 else np.inf)
     p_C = np.where(found_C > 0, ((t_DC >= t_C).sum(axis=0) + 1) / (draws + 1), 1 / (draws + 1))
-    p_C = np.where((theta_C == 0) | (len(under_R) == 1), 1.0, p_C)
+    p_C = np.where((theta_C == 0) | (len(over_RC) == 1), 1.0, p_C)
     return [Difference(float(theta), float(theta - half), float(theta + half), float(min(1.0, p)))
             for theta, half, p in zip(theta_C, half_C, p_C, strict=True)]
 
@@ -95,7 +98,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def _t_values(each: list[np.ndarray], draws: int, seed: int) -> np.ndarray:
     """(draws, C): |θ* − θ| / s(θ*) of each resample; infinite where all its rows are alike."""
     rows, columns = each[0].shape
-    values = np.concatenate(each, axis=1)
+    values, parts = np.concatenate(each, axis=1), np.cumsum([part.shape[1] for part in each])[:-1]
     rng, found = np.random.default_rng(seed), np.empty((draws, columns))
     step = max(1, AT_ONCE // rows)
     for first in range(0, draws, step):
@@ -103,8 +106,7 @@ def _t_values(each: list[np.ndarray], draws: int, seed: int) -> np.ndarray:
         drawn = rng.integers(0, rows, size=(count, rows)) + np.arange(count)[:, None] * rows
         times_DR = np.bincount(drawn.ravel(), minlength=count * rows).reshape(count, rows)
         sums = times_DR.astype(np.float64) @ values
-        left, squares, products = (sums[:, i * columns : (i + 1) * columns] for i in range(3))
-        under, under_squares = sums[:, -2:-1], sums[:, -1:]
+        left, squares, products, under, under_squares = np.split(sums, parts, axis=1)
         error = _standard_error(left, squares, products, under, under_squares, rows=rows)
         with np.errstate(invalid="ignore", divide="ignore"):
             t = np.abs(left / under) / error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Protocol, runtime_checkable
 
@@ -59,15 +58,13 @@ class Totals:
 
 def unit_totals(model: LanguageModel, tokenizer: Tokenizer, encoded: Units) -> Totals:
     """One group for each unit."""
-    def unit_of(index: np.ndarray) -> np.ndarray:
-        return np.searchsorted(encoded.ends, index, side="right")
-
-    return _totals(model, tokenizer, encoded, np.asarray(encoded.bytes, dtype=np.float64), unit_of)
+    return _totals(model, tokenizer, encoded, np.asarray(encoded.bytes, dtype=np.float64), np.asarray(encoded.ends))
 
 
 def block_totals(model: LanguageModel, tokenizer: Tokenizer, encoded: Units, size: int) -> Totals:
     """One group for each `size` tokens of the stream, for texts of few units."""
-    return _totals(model, tokenizer, encoded, block_bytes(tokenizer, encoded, size), lambda index: index // size)
+    ends = np.minimum(np.arange(size, len(encoded.ids) + size, size), len(encoded.ids))
+    return _totals(model, tokenizer, encoded, block_bytes(tokenizer, encoded, size), ends)
 
 
 def block_bytes(tokenizer: Tokenizer, encoded: Units, size: int) -> np.ndarray:
@@ -82,14 +79,16 @@ def block_bytes(tokenizer: Tokenizer, encoded: Units, size: int) -> np.ndarray:
 
 
 def _totals(model: LanguageModel, tokenizer: Tokenizer, encoded: Units, bytes_R: np.ndarray,
-            group_of: Callable[[np.ndarray], np.ndarray]) -> Totals:
+            ends_R: np.ndarray) -> Totals:
+    """The sums over the tokens up to each of the `ends_R`; a group may lie in several windows."""
     columns = np.zeros((len(fields(Totals)) - 1, len(bytes_R)))
     for first, log_p in windows(model, encoded.ids, encoded.ends, pad=tokenizer.end):
-        group = group_of(np.arange(first, first + len(log_p)))
-        base, stop = int(group[0]), int(group[-1]) + 1
+        last = first + len(log_p)
+        base, stop = (int(np.searchsorted(ends_R, index, side="right")) for index in (first, last - 1))
+        begins = np.concatenate([[0], ends_R[base:stop] - first])
         unknown = encoded.ids[first : first + len(log_p)] == (-1 if tokenizer.unknown is None else tokenizer.unknown)
-        values = (-log_p, np.where(unknown, 0.0, -log_p), np.ones(len(log_p)), unknown, log_p == -np.inf)
+        values = (-log_p, np.where(unknown, 0, -log_p), np.ones(len(log_p), np.int8), unknown, log_p == -np.inf)
         for column, value in zip(columns, values, strict=True):
-            column[base:stop] += np.bincount(group - base, weights=value, minlength=stop - base)
+            column[base : stop + 1] += np.add.reduceat(value, begins, dtype=np.float64)
     nll, known_nll, tokens, unknown, impossible = columns
     return Totals(nll, known_nll, tokens, unknown, impossible, bytes_R)

@@ -44,7 +44,7 @@ class Ranked:
         return row[self.number] if row.get("comparable", True) or self.number != "bits_per_byte" else None
 
     def ends(self, row: Mapping[str, Any]) -> tuple[float | None, float | None]:
-        return tuple(row[self.interval] or (None, None))  # type: ignore[return-value]
+        return tuple(row[self.interval] or (None, None))
 
 
 class Report(dict[str, Any]):

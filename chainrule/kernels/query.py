@@ -84,18 +84,23 @@ def _number(values, books, k, i):
 def _extend(words, starts, contexts, nodes, text, begin, size, end, fresh):
     """nodes[i+1] = the continuation of contexts[i] by the word at i, or −1; where a unit begins the context is `fresh`.
 
-    Where to look is fetched for the whole block before anything is searched: those cache misses overlap.
+    Where to look is fetched for the whole block before anything is searched: those cache misses overlap. Indices are
+    unsigned, as Numba would look at each signed one for whether it counts from the end.
     """
-    lows, counts = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    if len(words) == 0:  # the text was shorter than the order
+        nodes[1:size + 1] = -1
+        return
+    one, lows, counts = np.uint64(1), np.zeros(size, np.uint64), np.zeros(size, np.uint64)
     for i in range(size):
         context = fresh if begin + i == 0 or text[begin + i - 1] == end else contexts[i]
-        if context >= 0:
-            lows[i] = starts[context]
-            counts[i] = np.int64(starts[context + 1]) - lows[i]
+        known = context >= 0
+        at = np.uint64(context) if known else np.uint64(0)
+        lows[i] = starts[at] if known else 0
+        counts[i] = starts[at + one] - starts[at] if known else 0
     for i in range(size):
         low, left, word = lows[i], counts[i], text[begin + i]
-        while left > 1:  # halving without a branch: the last entry ≤ word
-            half = left >> 1
+        while left > one:  # halving without a branch: the last entry ≤ word
+            half = left >> one
             low = low + half if words[low + half] <= word else low
             left -= half
-        nodes[i + 1] = low if left == 1 and words[low] == word else -1
+        nodes[i + 1] = np.int64(low) if (words[low] == word) & (left != 0) else -1

@@ -1,4 +1,4 @@
-"""Words to ids on all cores; equals chainrule.text.tokenizers.words.WordTokenizer.encode, line by line."""
+"""Words to ids on all cores; equals what chainrule.text.tokenizers.words looks up in a dict, word by word."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from chainrule.kernels.compiled import kernel
 from chainrule.threads import frozen, side_by_side
 
 PIECE = 1 << 20  # bytes handed to a thread at a time
-SPACES = np.isin(np.arange(256), list(b"\0\t\v\f\r "))
-LINE = 10  # the byte that ends a line
+SPACES = b"\0\t\n\v\f\r "
 
 
 class WordTable:
@@ -20,34 +19,38 @@ class WordTable:
     A slot holds a word's first eight bytes and its length: most words are settled in one look.
     """
 
-    def __init__(self, spellings: Sequence[bytes]):
+    def __init__(self, spellings: Sequence[bytes], marks: Sequence[bytes] = ()):
+        self.known = len(spellings)
+        spellings = [*spellings, *marks]  # found first, as in a dict that is updated with them
         self.offsets = np.concatenate([[0], np.cumsum([len(s) for s in spellings])]).astype(np.int64)
         self.bytes = np.frombuffer(b"".join(spellings) + b"\0", np.uint8)
         size = 1 << max(4, (2 * len(spellings)).bit_length())
         self.slots = np.zeros((size, 2), np.uint64)  # the first eight bytes; the length and 1 + the word's id
         _fill(self.bytes, self.offsets, self.slots)
 
-    def ids(self, text: bytes, unknown: int, end: int) -> np.ndarray:
-        """The ids of all words, with `end` for each line's end; a last line without one gets it too."""
+    def ids(self, text: bytes, *, unknown: int, marked: int, end: int, stop: bytes) -> np.ndarray:
+        """The ids of all words, `marked` for the marks, and `end` for each byte `stop`, which ends a unit."""
         data = np.frombuffer(text, np.uint8)
-        lows = _cuts(text)
+        lows = _cuts(text, stop)
+        spaces = np.isin(np.arange(256), [byte for byte in SPACES if byte != stop[0]])
         found: list[np.ndarray] = [np.zeros(0, np.int32)] * len(lows)
 
         def work(piece: tuple[int, int, int]) -> None:
             number, low, high = piece
-            ids = np.empty(high - low + 1, np.int32)
-            size = _look_up(data, low, high, SPACES, self.bytes, self.offsets, frozen(self.slots), unknown, end, ids)
+            ids = np.empty(high - low, np.int32)
+            size = _look_up(data, low, high, spaces, self.bytes, self.offsets, frozen(self.slots), self.known,
+                            unknown, marked, end, stop[0], ids)
             found[number] = ids[:size].copy()
 
         side_by_side(work, [(i, low, high) for i, (low, high) in enumerate(lows)])
         return np.concatenate(found) if found else np.zeros(0, np.int32)
 
 
-def _cuts(text: bytes) -> list[tuple[int, int]]:
-    """Ranges of whole lines."""
+def _cuts(text: bytes, stop: bytes) -> list[tuple[int, int]]:
+    """Ranges of whole units."""
     cuts, low = [], 0
     while low < len(text):
-        high = text.find(b"\n", low + PIECE) + 1 or len(text)
+        high = text.find(stop, low + PIECE) + 1 or len(text)
         cuts.append((low, high))
         low = high
     return cuts
@@ -55,7 +58,7 @@ def _cuts(text: bytes) -> list[tuple[int, int]]:
 
 @kernel()
 def _fill(spelled, offsets, slots):
-    for word in range(len(offsets) - 1):
+    for word in range(len(offsets) - 2, -1, -1):  # of equal spellings the last is found first
         low, high = offsets[word], offsets[word + 1]
         key = np.uint64(0)
         for i in range(low, min(high, low + 8)):
@@ -77,11 +80,11 @@ def _hash(key, data, low, high):
 
 
 @kernel()
-def _look_up(data, low, high, spaces, spelled, offsets, slots, unknown, end, ids):
+def _look_up(data, low, high, spaces, spelled, offsets, slots, known, unknown, marked, end, stop, ids):
     size, i = 0, low
     while i < high:
         byte = data[i]
-        if byte == LINE:
+        if byte == stop:
             ids[size] = end
             size += 1
             i += 1
@@ -89,16 +92,14 @@ def _look_up(data, low, high, spaces, spelled, offsets, slots, unknown, end, ids
             i += 1
         else:
             first, key, shift = i, np.uint64(0), np.uint64(0)
-            while i < high and data[i] != LINE and not spaces[data[i]]:
+            while i < high and data[i] != stop and not spaces[data[i]]:
                 if i - first < 8:
                     key |= np.uint64(data[i]) << shift
                     shift += np.uint64(8)
                 i += 1
-            ids[size] = _find(key, data, first, i, spelled, offsets, slots, unknown)
+            word = _find(key, data, first, i, spelled, offsets, slots, unknown)
+            ids[size] = word if word < known else marked
             size += 1
-    if high > low and data[high - 1] != LINE:
-        ids[size] = end
-        size += 1
     return size
 
 

@@ -30,6 +30,10 @@ class TrainedTokenizer(Tokenizer):
         end = np.array([self.end], np.int32)
         return np.concatenate([part for line in lines for part in (self.encode(line), end)] or [end[:0]])
 
+    def encode_text(self, text: bytes) -> np.ndarray:
+        """The same for whole lines of UTF-8, each with its newline."""
+        return self.encode_lines(text.decode().split("\n")[:-1])
+
     @abstractmethod
     def to_json(self) -> str:
         """The tokenizer.json, which `tokenizers.Tokenizer.from_str` reads too."""

@@ -1,6 +1,7 @@
 """Lines of real files: each scored on its own, blank ones too; and how many characters a file has."""
 
 import gzip
+import json
 
 import numpy as np
 import pytest
@@ -9,11 +10,12 @@ from hypothesis import strategies as st
 from toys import Bytes, History, Words
 
 from chainrule.evaluation.characters import characters
-from chainrule.evaluation.score import lines_of, score
+from chainrule.evaluation.score import score, score_text, whole_lines
 from chainrule.text.corpora import open_corpus
 from chainrule.text.encoded import encode
 from chainrule.text.options import TextOptions
 from chainrule.text.tokenizers.bytes import ByteTokenizer
+from chainrule.text.tokenizers.words import WordTokenizer
 
 WORDS = Words(["the", "cat", "sat"])
 
@@ -35,19 +37,47 @@ def test_scoring_no_lines_gives_no_scores():
 
 
 @settings(deadline=None, max_examples=50)
-@given(st.text("ab é\u2028\r\n", max_size=40), st.integers(1, 5))
+@given(st.text("ab é\u2028\r\n", max_size=40), st.integers(4, 9))
 def test_lines_end_at_newlines_and_nowhere_else(tmp_path_factory, text, batch):
     path = tmp_path_factory.mktemp("lines") / "a.txt"
     path.write_bytes(text.encode() + b"x")
-    found = [line for lines in lines_of(open_corpus(path), batch) for line in lines]
-    assert found == (text + "x").split("\n")
+    blocks = list(whole_lines(open_corpus(path), batch))
+    assert all(block.endswith(b"\n") for block in blocks)
+    assert b"".join(blocks).decode() == text + "x\n"
 
 
 def test_a_line_longer_than_a_chunk_stays_whole(tmp_path):
     lines = ["é" * 2_000_000, "", "short"]
     with gzip.open(tmp_path / "a.txt.gz", "wb") as file:
         file.write("\n".join([*lines, ""]).encode())
-    assert [line for batch in lines_of(open_corpus(tmp_path / "a.txt.gz")) for line in batch] == lines
+    assert b"".join(whole_lines(open_corpus(tmp_path / "a.txt.gz"))).decode().split("\n") == [*lines, ""]
+
+
+def test_documents_without_a_line_end_at_their_end_get_one(tmp_path):
+    texts = ["a b", "", "c\nd", "e\n", "\n"]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
+    for size in (4, 1 << 20):
+        assert b"".join(whole_lines(open_corpus(tmp_path / "a.jsonl"), size)) == b"a b\nc\nd\ne\n\n"
+
+
+@pytest.mark.parametrize("tokenizer", [WORDS, WordTokenizer([b"<unk>", b"<s>", b"</s>", b"the", b"cat", b"sat"])])
+def test_a_text_as_it_lies_in_a_file_has_the_scores_of_its_lines(tokenizer):
+    """Also by a tokenizer that knows strings only."""
+    model, lines = History(6), ["the cat sat", "", "dog the dog", " ", "sat"]
+    found = score_text(model, tokenizer, "".join(f"{line}\n" for line in lines).encode())
+    expected = score(model, tokenizer, lines)
+    assert found.log_prob == pytest.approx([each.log_prob for each in expected])
+    assert found.tokens.tolist() == [len(each.ids) for each in expected] == [4, 1, 4, 1, 2]
+    assert found.times(0).tolist() == [0, 0, 2, 0, 0]
+    assert found.times(None).tolist() == [0] * 5
+    for own, other in zip(found.each(), expected, strict=True):
+        np.testing.assert_array_equal(own.ids, other.ids)
+        np.testing.assert_array_equal(own.log_probs, other.log_probs)
+
+
+def test_no_text_has_no_lines():
+    found = score_text(History(6), WordTokenizer([b"<unk>", b"<s>", b"</s>"]), b"")
+    assert (len(found.log_prob), len(found.tokens), found.each()) == (0, 0, [])
 
 
 @pytest.mark.parametrize(("text", "blank"), [("héllo\n\n \nwörld 😀\n", 3), ("abc", 0), ("\n\n\u2028é\n", 2)])

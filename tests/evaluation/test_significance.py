@@ -133,3 +133,14 @@ def test_many_comparisons_are_corrected_as_holm_did():
     """By hand: 4 · 0.005, 3 · 0.01, 2 · 0.03, then the largest so far."""
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([]) == [] and holm([0.7, 0.8]) == [1.0, 1.0]
+
+
+def test_columns_may_have_denominators_of_their_own():
+    """Each is then what it would be alone: the resamples are the same."""
+    rng = np.random.default_rng(3)
+    over, under = rng.normal(2, 1, (30, 2)), rng.uniform(1, 5, (30, 2))
+    found = studentized(over, under, draws=300, seed=7)
+    for column in range(2):
+        alone = studentized(over[:, [column]], under[:, column], draws=300, seed=7)[0]
+        for name in ("difference", "low", "high", "p_value"):
+            assert getattr(found[column], name) == pytest.approx(getattr(alone, name), rel=1e-12)

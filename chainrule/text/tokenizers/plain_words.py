@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from chainrule.recipe.registry import part
-from chainrule.text.tokenizer import TrainedTokenizer
 from chainrule.text.tokenizers.words import Counted, WordTokenizer
 from chainrule.text.units import END
 
@@ -22,7 +18,7 @@ LETTERS = r"[\p{L}\p{M}\p{N}]+"
 class PlainWordTokenizer(WordTokenizer):
     """The same vocabulary as that of words, of a text split in another way."""
 
-    name = "plain_words"
+    name, at_spaces = "plain_words", False
     normalizer = {"type": "Lowercase"}
     splits = {"pattern": {"Regex": f"{LETTERS}(?:[{APOSTROPHES}]{LETTERS})*"}, "invert": True}
 
@@ -34,9 +30,6 @@ class PlainWordTokenizer(WordTokenizer):
             found += [word.encode() for word in plain(unit.decode(errors="replace"))]
             found.append(END)
         return found[:-1]
-
-    def encode_lines(self, lines: Sequence[str]) -> np.ndarray:
-        return TrainedTokenizer.encode_lines(self, lines)
 
 
 @part

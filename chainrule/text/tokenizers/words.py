@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count, repeat
@@ -62,7 +62,12 @@ class Counted:
     @classmethod
     def load(cls, layout: Mapping[str, Any]) -> WordTokenizer:
         vocabulary = layout["model"]["vocab"]
-        return cls.made([token.encode() for token in sorted(vocabulary, key=vocabulary.__getitem__)])
+        tokens = list(vocabulary)
+        if list(vocabulary.values()) != list(range(len(tokens))):  # our own files have them in this order
+            tokens.sort(key=vocabulary.__getitem__)
+        joined = "\n".join(tokens).encode()  # one by one takes three times as long
+        return cls.made(joined.split(b"\n") if joined.count(b"\n") + 1 == len(tokens) else
+                        [token.encode() for token in tokens])
 
 
 class GrowingWords:
@@ -77,13 +82,16 @@ class GrowingWords:
 
     def stream(self, stretches: Iterator[Stretch], corpus: Corpus, options: TextOptions) -> Iterator[np.ndarray]:
         pending: list[np.ndarray] = []
-        for ids in _encoded(stretches, self.made.split, lambda words: map(self.table.__getitem__, words), corpus,
-                            options):
+        for ids in _encoded(stretches, self._ids, corpus, options):
             pending.append(ids)
             if sum(map(len, pending)) > len(self.table):  # adding up costs as much as the vocabulary is long
                 pending = self._add(pending)
             yield ids
         self._add(pending)
+
+    def _ids(self, text: bytes) -> np.ndarray:
+        words = self.made.split(text)
+        return np.fromiter(map(self.table.__getitem__, words), np.int32, len(words))
 
     def _add(self, pending: list[np.ndarray]) -> list[np.ndarray]:
         if len(self.table) + 1 > len(self.counts):
@@ -127,6 +135,7 @@ class WordTokenizer(TrainedTokenizer):
     name, start, end = "words", MARK, STOP
     unknown: int | None = UNKNOWN
     lossless, keeps_space = False, False
+    at_spaces = True  # words lie between white space, so that a kernel can look them up
     normalizer: Mapping[str, Any] | None = None  # as tokenizer.json says it, and what the text is split at or into
     splits: Mapping[str, Any] = {"pattern": {"Regex": r"[\x00\t\n\x0b\x0c\r ]+"}, "invert": False}
 
@@ -136,7 +145,9 @@ class WordTokenizer(TrainedTokenizer):
 
     @cached_property
     def table(self) -> dict[bytes, int]:
-        return {token: id for id, token in enumerate(self.tokens)} | MARKS
+        found = dict(zip(self.tokens, range(len(self.tokens)), strict=True))
+        found.update(MARKS)
+        return found
 
     @staticmethod
     def split(data: bytes) -> list[bytes]:
@@ -146,22 +157,35 @@ class WordTokenizer(TrainedTokenizer):
         return data.replace(END, b" \xff ").split()
 
     def encode(self, text: str) -> np.ndarray:
-        words = self.split(text.encode(errors="replace"))
-        ids = np.fromiter(map(self.table.get, words, repeat(UNKNOWN)), np.int32, len(words))
-        return np.where(ids == MARK, UNKNOWN, ids)
+        return self._plain(text.encode(errors="replace"), UNKNOWN)
 
     def encode_lines(self, lines: Sequence[str]) -> np.ndarray:
         data = "\n".join(lines).encode(errors="replace")
-        self.asked += len(data)
-        if self.asked < JIT_PAYS_FROM or data.count(b"\n") >= len(lines):  # a line that holds a line end stays one
+        if data.count(b"\n") >= len(lines):  # a line that holds a line end stays one
             return super().encode_lines(lines)
-        return self.hashed.ids(data + b"\n", UNKNOWN, STOP)
+        return self.encode_text(data + b"\n")
+
+    def encode_text(self, text: bytes) -> np.ndarray:
+        if self._pays(text):
+            return self.hashed.ids(text, unknown=UNKNOWN, marked=UNKNOWN, end=STOP, stop=b"\n")
+        return self._plain(text.replace(b"\n", END), UNKNOWN)
+
+    def _plain(self, data: bytes, marked: int) -> np.ndarray:
+        """The ids of the words, STOP for each END, and `marked` for words that are spelled like a mark."""
+        words = self.split(data)
+        ids = np.fromiter(map(self.table.get, words, repeat(UNKNOWN)), np.int32, len(words))
+        return ids if marked == MARK else np.where(ids == MARK, marked, ids)
+
+    def _pays(self, text: bytes) -> bool:
+        """Whether so much has been asked that the kernel pays off."""
+        self.asked += len(text)
+        return self.at_spaces and self.asked >= JIT_PAYS_FROM
 
     @cached_property
     def hashed(self) -> WordTable:
         from chainrule.kernels.words import WordTable
 
-        return WordTable([b"\n"] * 3 + list(self.tokens[3:]))  # the first three ids are no words
+        return WordTable([b"\n"] * 3 + list(self.tokens[3:]), [b"<s>", b"</s>"])  # the first three ids are no words
 
     def decode(self, ids: np.ndarray) -> str:
         return b" ".join([self.tokens[i] for i in np.asarray(ids).tolist() if i not in (MARK, STOP)]).decode()
@@ -170,8 +194,12 @@ class WordTokenizer(TrainedTokenizer):
         return self.tokens[id].decode()
 
     def stream(self, stretches: Iterator[Stretch], corpus: Corpus, options: TextOptions) -> Iterator[np.ndarray]:
-        return _encoded(stretches, self.split, lambda words: map(self.table.get, words, repeat(UNKNOWN)), corpus,
-                        options)
+        return _encoded(stretches, self._marked, corpus, options)
+
+    def _marked(self, data: bytes) -> np.ndarray:
+        if self._pays(data):
+            return self.hashed.ids(data, unknown=UNKNOWN, marked=MARK, end=STOP, stop=END)
+        return self._plain(data, MARK)
 
     def byte_lengths(self) -> None:
         return None
@@ -198,13 +226,11 @@ class Words(Counted):
     made = WordTokenizer
 
 
-def _encoded(stretches: Iterator[Stretch], split: Callable[[bytes], list[bytes]],
-             lookup: Callable[[list[bytes]], Iterable[int]], corpus: Corpus, options: TextOptions
-             ) -> Iterator[np.ndarray]:
+def _encoded(stretches: Iterator[Stretch], ids_of: Callable[[bytes], np.ndarray], corpus: Corpus,
+             options: TextOptions) -> Iterator[np.ndarray]:
     """Ids of whole words: one that a stretch cuts is finished by the next."""
     for text in _whole_words(stretches):
-        words = split(text)
-        ids = np.fromiter(lookup(words), np.int32, len(words))
+        ids = ids_of(text)
         if MARK in ids:
             if options.marks == "error":
                 raise DataError(_where_marked(corpus))
