@@ -113,12 +113,11 @@ def inspect(
 def _look_at(what: list[str], text: str | None, text_is: str | None, *, tokens: int | None, top: int | None,
              out: Path | None, figure: str | None, json: bool) -> None:
     """What there is to see in a run, by what it can do: label texts, place words, or predict text."""
-    from chainrule.protocols import Classifier, WordVectors
-    from chainrule.runs import task_of
+    from chainrule.protocols import ABILITIES, Classifier, WordVectors
 
     ability = _ability(what[0])
-    if ability in (Classifier, WordVectors):
-        _refuse({"--tokens": tokens, "--figure": figure}, f"does nothing with {task_of(what[0]).kind}")
+    if ability is Classifier or ability is WordVectors:
+        _refuse({"--tokens": tokens, "--figure": figure}, f"does nothing with {ABILITIES[ability]}")
         if out is not None and out.suffix != ".html":
             raise UsageError(f"--out = {str(out)!r}, expected a name that ends in .html.")
     if ability is Classifier:

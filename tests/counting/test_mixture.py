@@ -119,7 +119,7 @@ def test_an_invalid_mixture_is_refused(models, weights, message):
 
 
 @pytest.mark.parametrize(("scores_MT", "message"), [
-    (np.zeros((2, 0)), r"fit_weights.scores = \(2, 0\), expected \(members, tokens\)"),
+    (np.zeros((2, 0)), r"fit_weights.scores = \[2, 0\], expected \(members, tokens\)"),
     (np.full((2, 3), np.nan), r"fit_weights.scores = nan, expected log-probabilities"),
     (np.full((2, 3), -np.inf), r"fit_weights.scores = -inf, expected at least one token with a probability above 0"),
 ])

@@ -60,8 +60,8 @@ def test_a_model_does_not_differ_from_itself():
 
 
 @pytest.mark.parametrize(("losses", "message"), [
-    (([1.0, 2.0], [1.0], [1.0, 1.0]), r"paired_bootstrap units = \(2, 1, 2\), expected three equal counts above 0."),
-    (([], [], []), r"paired_bootstrap units = \(0, 0, 0\), expected three equal counts above 0."),
+    (([1.0, 2.0], [1.0], [1.0, 1.0]), r"paired_bootstrap units = \[2, 1, 2\], expected three equal counts above 0."),
+    (([], [], []), r"paired_bootstrap units = \[0, 0, 0\], expected three equal counts above 0."),
     (([np.inf, 1.0], [1.0, 1.0], [1.0, 1.0]), r"paired_bootstrap losses = inf, expected finite ones. A model"),
 ])
 def test_losses_that_cannot_be_paired_are_refused(losses, message):

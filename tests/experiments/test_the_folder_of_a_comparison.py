@@ -72,6 +72,7 @@ def test_a_page_that_cannot_be_made_is_one_line(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr("chainrule.pages.page.write_page", unbuilt)
     caplog.set_level("INFO", "chainrule")
     comparison = SimpleNamespace(source=SimpleNamespace(data=("text.txt",)))
-    report._page(comparison, SimpleNamespace(out=tmp_path), {"best": None}, {})
+    made = {"best": None, "ranked_by": "bits_per_byte", "rows": []}
+    report._page(comparison, SimpleNamespace(out=tmp_path), made, {})
     assert [record.message for record in caplog.records] == [
         "report.html was not written: the scripts of the pages are not built."]

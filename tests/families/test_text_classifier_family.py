@@ -130,7 +130,7 @@ def test_the_same_accuracy_and_labels_as_fasttext(kinds_folder, trained):
     ("\n\n", [], DataError, "a.txt: no text with a label"),
     ("__label__x one\n__label__y two\n", ["model.min_n=3", "model.max_n=2"], OptionError, "model.min_n = 3, exp"),
     ("__label__x one\n__label__y two\n", ["tokenizer.name=bytes"], OptionError, "tokenizer.name = 'bytes', expected"),
-    ("__label__x one\n__label__y two\n", ["training.autotune=9"], UsageError, "training.autotune = 9, expected a"),
+    ("__label__x one\n__label__y two\n", ["training.autotune=9"], UsageError, "training.autotune = 9, expected text"),
     ("__label__x one\n__label__y two\n", ["training.autotune=9x"], OptionError, "autotune = '9x', expected a time"),
     ("__label__x one\n__label__y two\n", ["training.autotune=9s"], DataError, "a.txt: no texts could be held"),
     ("__label__x one\n__label__y two\n", ["model.quantized=true"], OptionError, "Train first, then: chainrule"),
