@@ -3,15 +3,18 @@
 import csv
 import os
 import tempfile
+from importlib.util import find_spec
 
 import pytest
-from hypothesis import HealthCheck, settings
 from small_text import labeled_texts, lines_of_two_kinds
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of two tests at once would wait for each other, spinning
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="chainrule-cache-")
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any machine")  # on a busy one, examples take as long as they take
+if find_spec("hypothesis"):  # the tests for a GPU need only pytest and torch
+    from hypothesis import HealthCheck, settings
+
+    settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("any machine")  # on a busy one, examples take as long as they take
 
 
 @pytest.hookimpl(optionalhook=True)
