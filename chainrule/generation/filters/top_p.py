@@ -27,17 +27,18 @@ class TopP:
         xp = namespace(log_p_BV)
         width = log_p_BV.shape[1]
         top_B1 = xp.max(log_p_BV, axis=1, keepdims=True)
-        weight_BV = xp.exp(xp.astype(log_p_BV - xp.where(top_B1 == -xp.inf, 0.0, top_B1), xp.float64))
+        top_B1 = xp.where(top_B1 == -xp.inf, 0.0, top_B1)
+        weight_BV = xp.exp(xp.astype(log_p_BV - top_B1, xp.float64))
         wanted_B1 = self.p * xp.sum(weight_BV, axis=1, keepdims=True)
         count = 512 if on_host(log_p_BV) else width  # the nucleus is mostly small: look among few, then among more
         while True:
             count = min(count, width)
-            sorted_BK = largest(weight_BV, count)
-            reached_BK = xp.cumulative_sum(sorted_BK, axis=1)
+            sorted_BK = largest(log_p_BV, count)  # of log p: half as wide as the weights, so sorted twice as fast
+            reached_BK = xp.cumulative_sum(xp.exp(xp.astype(sorted_BK - top_B1, xp.float64)), axis=1)
             if count == width or bool(xp.all(reached_BK[:, -1:] >= wanted_B1)):
                 break
             count *= 8
         size_B1 = xp.count_nonzero(reached_BK < wanted_B1, axis=1, keepdims=True) + 1
         size_B1 = xp.minimum(size_B1, xp.full_like(size_B1, count))
         least_B1 = xp.take_along_axis(sorted_BK, size_B1 - 1, axis=1)
-        return xp.where(keep(weight_BV, least_B1, size_B1) > 0, log_p_BV, -xp.inf)
+        return xp.where(weight_BV > 0, keep(log_p_BV, least_B1, size_B1), -xp.inf)
