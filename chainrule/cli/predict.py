@@ -14,7 +14,8 @@ def predict(
     run: Annotated[Path, typer.Argument(help="A run folder with a text classifier.")],
     file: Annotated[str, typer.Argument(metavar="FILE|TEXT", help="Texts: one a line, or a table; - is standard input. "
                                         "If there is no such file: the text itself.")],
-    overrides: Annotated[list[str] | None, typer.Argument(help="How text is read, as text.errors=replace.")] = None,
+    overrides: Annotated[list[str] | None, typer.Argument(metavar="[TEXT|OPTION]...", help="Further texts; how text is "
+                                                          "read, as text.errors=replace.")] = None,
     top: Annotated[int, typer.Option(min=1, help="How many labels for each text.")] = 1,
     threshold: Annotated[str, typer.Option(metavar="P|auto", help="Leave out labels with a smaller probability; a text "
                                            "without any is out of scope. auto: calibrated in training.")] = "0",
@@ -27,18 +28,19 @@ def predict(
     Examples:
 
         chainrule predict runs/topics news.txt --top 3
-        chainrule predict runs/topics "heavy rain tonight"
+        chainrule predict runs/topics "heavy rain tonight" "a late goal"
         chainrule predict runs/topics "my cat is ill" --threshold auto
         echo "a dull film" | chainrule predict runs/reviews - --json
     """
     from chainrule.classifying.labeled import examples, layout_of
     from chainrule.classifying.measuring import threshold_of
-    from chainrule.cli.terminal.piped import as_file_or_text, named
+    from chainrule.cli.terminal.piped import as_file_or_text, named, texts_and_options
     from chainrule.protocols import Classifier
     from chainrule.runs import load
     from chainrule.text.corpora import open_corpus
 
-    loaded = load(run).reading_text_as(overrides or ())
+    file, changes = texts_and_options(file, overrides or ())
+    loaded = load(run).reading_text_as(changes)
     model: Any = loaded.offering(Classifier, "predict")
     recipe: Any = loaded.recipe
     least = threshold_of(loaded, threshold)

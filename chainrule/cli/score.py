@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from chainrule.cli.terminal.console import Json, emit
-from chainrule.cli.terminal.piped import as_file_or_text, named
+from chainrule.cli.terminal.piped import as_file_or_text, named, texts_and_options
 from chainrule.errors import DataError
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ def score(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     file: Annotated[str, typer.Argument(metavar="FILE|TEXT", help="A file, compressed or not, or a pipe; - is standard "
                                         "input. If there is no such file: the text itself.")],
-    overrides: Annotated[list[str] | None, typer.Argument(help="How text is read, as text.errors=replace.")] = None,
+    overrides: Annotated[list[str] | None, typer.Argument(metavar="[TEXT|OPTION]...", help="Further texts; how text is "
+                                                          "read, as text.errors=replace.")] = None,
     tokens: Annotated[bool, typer.Option("--tokens", help="Also each token by itself.")] = False,
     json: Json = False,
 ) -> None:
@@ -42,8 +43,9 @@ def score(
     """
     from chainrule.runs import load
 
+    file, changes = texts_and_options(file, overrides or ())
     loaded = load(run)
-    tokenizer, batches = loaded.tokenizer, _batches(loaded, file, loaded.text_options(overrides or ()))
+    tokenizer, batches = loaded.tokenizer, _batches(loaded, file, loaded.text_options(changes))
     if json:
         lines = [row for first, batch in batches for row in _rows(first, batch, tokenizer, tokens)]
         emit({"run": str(run), "total": _total(lines), "lines": lines}, json, print)

@@ -6,16 +6,19 @@ import glob
 import io
 import logging
 import os
+import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
 from chainrule.cli.terminal.console import say
 from chainrule.errors import DataError, UsageError
+
+OPTION = re.compile(r"[a-z_]+(\.[a-z_]+)*=")
 
 
 @contextmanager
@@ -40,6 +43,17 @@ def as_file_or_text(given: str) -> Iterator[str]:
         say(f"{given}: no file or built-in corpus has that name; it is read as a text.")
     with text_as_file(given, named(given)) as name:
         yield name
+
+
+def texts_and_options(first: str, words: Sequence[str]) -> tuple[str, list[str]]:
+    """Texts that follow a text are further lines of it; words such as text.errors=replace are options."""
+    options = [word for word in words if OPTION.match(word)]
+    more = [word for word in words if not OPTION.match(word)]
+    if more and not all(map(is_text, [first, *more])):
+        file = next(each for each in [first, *more] if not is_text(each))
+        raise UsageError(f"{file}: a file beside other texts, expected one file, or texts alone. Give a pattern in "
+                         "quotes for several files.")
+    return "\n".join([first, *more]), options
 
 
 def is_text(given: str) -> bool:
