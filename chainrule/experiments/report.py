@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from chainrule.errors import ChainruleError
+from chainrule.evaluation.resampling import FEW
 from chainrule.experiments.advice import advice
 from chainrule.experiments.by_tokens import Ranking, by_perplexity
 from chainrule.experiments.by_tokens import notes as lossy_notes
@@ -43,6 +44,8 @@ def written(comparison: Comparison, trials: Mapping[str, Sequence[Trial]],
     """Puts all results together, writes the files and returns the report."""
     made_of = piece(comparison.held_out)
     drawn = units(comparison.documents, made_of)
+    if made_of == "block" and len(comparison.documents) < FEW:
+        made_of = "passage"  # intervals come from smaller blocks
     models = [standing(each, trials.get(each.name, []), outcomes.get(each.name, []), setting, drawn)
               for each in comparison.entries]
     models.sort(key=lambda each: (each.row["bits_per_byte"] is None, not each.row["comparable"],
@@ -100,7 +103,7 @@ def _compressors(comparison: Comparison, setting: Setting) -> tuple[list[dict[st
 
 
 def _data(comparison: Comparison, made_of: str) -> dict[str, Any]:
-    """`held_out_pieces` are whole documents, or blocks or lines of longer ones, as `held_out_piece` says."""
+    """`held_out_pieces` are whole documents, or passages, blocks or lines of longer ones, as `held_out_piece` says."""
     source = comparison.source
     text = [comparison.train, comparison.held_out] if source.valid else [whole(comparison.train)]
     return {"spec": list(source.data), "valid": source.valid and list(source.valid),
