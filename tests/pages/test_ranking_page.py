@@ -17,6 +17,8 @@ def folder(bundle, kinds_folder, kinds, tmp_path_factory):
     terms = chainrule.Terms(changes=[*FAST, "training.lr=0.5"])
     chainrule.compare(["text-classifier", "text-classifier", "model.word_ngrams=2"], kinds_folder / "train.txt",
                       folder / "report", budget="10m", terms=terms)
+    grid = chainrule.Terms(changes=terms.changes, grid=["model.word_ngrams=1,2"])
+    chainrule.compare("text-classifier", kinds_folder / "train.txt", folder / "grid", budget="10m", terms=grid)
     chainrule.train("ppmi", kinds, folder / "words", overrides=["tokenizer.min_count=1", "model.dimension=5"])
     return folder
 
@@ -28,6 +30,14 @@ def test_the_ranking_has_every_row_every_pair_and_the_recipes(folder, look):
     assert page.locator("#differences tbody tr").count() == 3 and page.locator("#recipes details").count() == 2
     assert page.locator("#rows svg[role=img]").count() == 3
     assert "accuracy, higher is better" in page.locator(".facts").inner_text()
+
+
+def test_a_ranking_over_a_grid_has_its_chart(folder, look):
+    page = look(folder / "grid" / "report.html")
+    picture = page.locator("#grid img")
+    assert picture.get_attribute("alt") == "accuracy by model.word_ngrams"
+    assert picture.evaluate("each => each.complete && each.naturalWidth > 300")
+    assert look(folder / "report" / "report.html").locator("#grid").count() == 0
 
 
 def test_a_decision_is_colored_and_a_word_tells_its_numbers(folder, look, kinds_folder):

@@ -18,7 +18,7 @@ from chainrule.experiments.by_measure.rows import Row, baseline, common_units, p
 from chainrule.experiments.folder import PAGE, REPORT, point_to_best
 from chainrule.experiments.grid import grid_of
 from chainrule.experiments.measuring import write
-from chainrule.experiments.pictures import Report, write_pictures
+from chainrule.experiments.pictures import Report, pictures, write_pictures
 from chainrule.experiments.running import Setting, Trial
 from chainrule.experiments.trial import learns_from_validation
 from chainrule.recipe.registry import build
@@ -52,11 +52,15 @@ def written(comparison: Comparison, trials: Mapping[str, Sequence[Trial]],
         "best": best, "rows": rows, "pairs": pairs})
     point_to_best(setting.out, next((row["run"] for row in rows if row["name"] == best), None) if best else None)
     write(setting.out / REPORT, report)
+    grid = {"grid": grid_of(comparison.entries, comparison.grid)}
     try:
-        write_pictures(setting.out, report, {"grid": grid_of(comparison.entries, comparison.grid)})
+        write_pictures(setting.out, report, grid)
     except ChainruleError as error:
         log.info(str(error))
-    _page(comparison, setting, report, build("tasks", task).uses)
+    _page(comparison, setting, report, {
+        "next": [f"chainrule {use.format(run=setting.out / 'best')}" for use in build("tasks", task).uses],
+        "grid": {name.removeprefix("grid-"): figure.svg() for name, figure in pictures(report, grid).items()
+                 if name.startswith("grid-")}})
     return Report(report)
 
 
@@ -127,16 +131,15 @@ def _of_budget(trained: Sequence[Mapping[str, Any]], comparison: Comparison) -> 
     return found
 
 
-def _page(comparison: Comparison, setting: Setting, report: dict[str, Any], uses: Sequence[str]) -> None:
+def _page(comparison: Comparison, setting: Setting, report: dict[str, Any], more: Mapping[str, Any]) -> None:
     """Writes report.html; if that fails, one line says why."""
     from chainrule.pages.page import write_page
 
     runs = {row["name"]: row["run"] for row in report["rows"] if row["run"]}
     recipes = {name: (setting.out / run / "recipe.yaml").read_text(encoding="utf-8") for name, run in runs.items()}
-    data = {"report": {**report, "created": datetime.now(UTC).isoformat(timespec="seconds")}, "recipes": recipes,
-            "next": [f"chainrule {use.format(run=setting.out / 'best')}" for use in uses]}
+    dated = {**report, "created": datetime.now(UTC).isoformat(timespec="seconds")}
     try:
         write_page(setting.out / PAGE, view="ranking", title=f"Which model for {', '.join(comparison.source.data)}?",
-                   data=data)
+                   data={"report": dated, "recipes": recipes, **more})
     except ChainruleError as error:
         log.info(f"{PAGE} was not written: {error}")

@@ -13,6 +13,9 @@ export default function Ranking({ data, title }) {
   const looks = palette(report.rows.map((row) => row.name));
   return html`<${Head} report=${report} next=${data.next} title=${title} />
     <${Rows} report=${report} looks=${looks} />
+    ${Object.keys(data.grid).length > 0 && html`<${Section} id="grid" title="Along the grid">
+      ${Object.entries(data.grid).map(([option, svg]) => html`<img class="ranking-grid" alt=${`${report.measure.label} by ${option}`}
+        src=${`data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`} />`)}<//>`}
     <${Pairs} report=${report} />
     <${Section} id="recipes" title="Recipes" caption="Each model's recipe with all its options: a file to train it again.">
       ${Object.entries(recipes).map(([name, text]) => html`<details><summary>${name}</summary><${Command} text=${text} /></details>`)}
