@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from chainrule.cli.terminal.console import Json, emit, say, table
+from chainrule.cli.terminal.console import Json, emit, say
 from chainrule.cli.terminal.trials_shown import shown_trials
 
 
@@ -44,6 +44,7 @@ def compare(
         chainrule compare text-classifier --grid model.word_ngrams=1,2 --data labeled.txt --budget 30s --out report
         chainrule compare cbow skipgram --data corpus/ --valid questions-words.txt --out report
     """
+    from chainrule.cli.terminal.report_shown import show_report
     from chainrule.errors import UsageError
     from chainrule.experiments.compare import compare as run
     from chainrule.experiments.tables import check_tables, write_tables
@@ -59,57 +60,8 @@ def compare(
                   params=params)
     with shown_trials() as progress:
         report = run(recipes, data, out, budget=budget, terms=terms, force=force, progress=progress)
-    emit(report, json, lambda found: _show(found, out, advise))
+    emit(report, json, lambda found: show_report(found, out, advise))
     write_tables(files, report)
     if all(row["status"] == "failed" for row in report["rows"] if row["kind"] == "model"):
         say("all recipes failed.")
         raise typer.Exit(1)
-
-
-def _show(report: dict[str, Any], out: Path, advise: bool) -> None:
-    if "measure" in report:
-        from chainrule.cli.terminal.ranking_shown import show_ranking
-
-        show_ranking(report, out, advise)
-        return
-    from chainrule.experiments.tables import headers, printed
-
-    by = report["ranked_by"]
-    table(headers(by), [printed(row, by) for row in report["rows"]])
-    held_out = f"{report['data']['held_out_bytes']:,} bytes held out"
-    print(f"\nLower is better: bits per byte of the {held_out}, all of them predicted (8 without any model)."
-          if by == "bits_per_byte" else f"\nLower is better: perplexity over the same tokens of the {held_out}.")
-    explained = [_compressors([row["name"] for row in report["rows"] if row["kind"] == "compressor"]),
-                 "The mixture averages the models' probabilities." if report["rows"][-1]["kind"] == "mixture" else ""]
-    if any(explained):
-        print(" ".join(filter(None, explained)))
-    for row in report["rows"]:
-        if row["status"] == "failed":
-            print(f"{row['name']} failed: {row['why']}")
-    _show_pairs(report)
-    for note in report["notes"]:
-        print(f"Note: {note}")
-    for sentence in report["advice"] if advise else ():
-        print(f"Advice: {sentence}")
-    page = out / "report.html"
-    print(f"\nreport in {page if page.exists() else out / 'report.json'}")
-    if report["best"]:
-        print(f"best: {report['best']}. Next:\n  chainrule generate {out / 'best'} --prompt \"...\"")
-
-
-def _compressors(names: list[str]) -> str:
-    """What their rows are; a short text may have left one or all of them out."""
-    if len(names) < 2:
-        return f"{names[0]} is a compressor that reads the training text first." if names else ""
-    return f"{', '.join(names[:-1])} and {names[-1]} are compressors that read the training text first."
-
-
-def _show_pairs(report: dict[str, Any]) -> None:
-    """Pairs of models whose difference is not significant; all pairs are in report.json."""
-    unclear = [(pair["a"], pair["b"]) for pair in report["pairs"] if not pair["significant"]]
-    if unclear:
-        more = f"; and {len(unclear) - 6} more pairs" if len(unclear) > 6 else ""
-        print(f"No significant difference: {'; '.join(map(', '.join, unclear[:6]))}{more}.")
-    if len(unclear) < len(report["pairs"]):
-        print(f"{'All other' if unclear else 'All'} differences are significant (paired bootstrap over "
-              f"{report['units']}, 5 % for all pairs together by Holm's method).")
