@@ -2,6 +2,7 @@
 
 import csv
 import os
+import signal
 import tempfile
 from importlib.util import find_spec
 
@@ -10,6 +11,8 @@ from small_text import labeled_texts, lines_of_two_kinds
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of two tests at once would wait for each other, spinning
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="chainrule-cache-")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell starts programs in the background so
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 if find_spec("hypothesis"):  # the tests for a GPU need only pytest and torch
     from hypothesis import HealthCheck, settings
 
