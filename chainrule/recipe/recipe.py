@@ -46,7 +46,8 @@ class StartFrom(BaseModel):
 class Recipe(BaseModel):
     """Resolved: every option has a value. `model` is checked by the family's own `Options`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True,
+                              ser_json_inf_nan="constants")  # a dump by `said` would have null for infinity
 
     family: str
     description: str = ""

@@ -1,7 +1,7 @@
 """A recipe is checked whole: every mistake at once, each with its path, its line and a suggestion."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from plugins import family
 
@@ -51,6 +51,7 @@ def test_a_recipe_cannot_be_changed():
        memory=st.integers(0, 2**45), description=st.text(st.characters(exclude_categories=["Cs", "Cc", "Cn", "Co"])),
        limit=st.none() | st.integers(),
        tokenizer=st.sampled_from(["words", {"name": "words", "min_count": 3}, "bytes"]))
+@example(order=1, prune=[], rate=float("inf"), memory=0, description="", limit=None, tokenizer="words")
 @settings(max_examples=60)
 def test_yaml_round_trips(order, prune, rate, memory, description, limit, tokenizer):
     recipe = make_recipe({"family": "unigrams", "description": description, "tokenizer": tokenizer, "model": {
