@@ -18,6 +18,15 @@ def card(title: str, *pieces: str | Figure) -> str:
     return f'<div style="max-width:100%;overflow-x:auto"><p style="margin:4px 0"><b>{plain(title)}</b></p>{body}</div>'
 
 
+def document(title: str, body: str) -> str:
+    """A page of HTML by itself, without a script; it may show pictures that are in it, and fetches nothing."""
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    return (f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv='
+            f'"Content-Security-Policy" content="{policy}">\n<meta name="viewport" content="width=device-width, '
+            f'initial-scale=1">\n<title>{plain(title)}</title>\n</head>\n<body style="font-family:sans-serif">\n'
+            f"{body}\n</body>\n</html>\n")
+
+
 def facts(values: Mapping[str, object]) -> str:
     """Names and their values, in one table."""
     return table((), [(name, value) for name, value in values.items() if value not in (None, "")])

@@ -31,6 +31,20 @@ def heat_map(title: str, values: Matrix, names: Sequence[str] = (), *, most: flo
     return Figure(title, WIDTH, top + cell * count + 16, "".join(marks))
 
 
+def grid_map(title: str, values: Matrix, rows: Sequence[str], columns: Sequence[str], *, most: float = 1.0) -> Figure:
+    """A map whose rows and columns have names of their own: what looked at what."""
+    cell = max(6.0, min(28.0, (WIDTH - ROOM - 32) / max(len(columns), 1)))
+    left, top = ROOM + 16, 36 + 84
+    marks = [heading(title), _cells(values, left, top, cell, most, False)]
+    for n, name in enumerate(rows):
+        marks.append(words(left - 6, top + cell * (n + 0.5) + 4, cut(name, 16), size=11, anchor="end", color=SOFT))
+    for n, name in enumerate(columns):
+        across = left + cell * (n + 0.5) + 4
+        marks.append(words(0, 0, cut(name, 13), size=11, color=SOFT,
+                           more=f' transform="translate({across:.1f} {top - 6}) rotate(-90)"'))
+    return Figure(title, max(WIDTH, left + cell * len(columns) + 16), top + cell * len(rows) + 16, "".join(marks))
+
+
 def small_maps(title: str, rows: Mapping[str, Mapping[str, tuple[Matrix, float]]], *, diverging: bool = False
                ) -> Figure:
     """A row of small maps for each name; each map has its own darkest value."""

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chainrule.classifying.labeled_json import json_rows
 from chainrule.errors import DataError, did_you_mean
+from chainrule.inputs.class_folders import TEXTS, ClassFolders, class_folders
+from chainrule.inputs.labeled_json import json_rows
 from chainrule.text.corpora.blocks import lines
 from chainrule.text.corpora.formats import FileSource
 from chainrule.text.corpora.packing import is_json
 from chainrule.text.corpora.records import json_records, table_rows
-from chainrule.text.options import EXPANSION, LONGEST_LINE, TextOptions
+from chainrule.text.options import EXPANSION, LONGEST_LINE
 from chainrule.text.split import Selection
 
 SIZE = 1 << 20  # bytes read at a time
@@ -59,12 +60,38 @@ def examples(sources: Iterable[Any], layout: Layout, *, need_labels: bool = True
             yield found
 
 
-def labeled(corpus: Any, layout: Layout) -> Iterator[Example]:
-    """The labeled texts of a corpus; where a part was set aside, whole texts are taken by their number."""
-    if not isinstance(corpus, Selection):
-        return examples(corpus.sources, layout)
-    rule = corpus.rule
-    return (each for number, each in enumerate(labeled(corpus.base, layout)) if rule.takes(number))
+def labeled(corpus: Any, layout: Layout, *, need_labels: bool = True) -> Iterator[Example]:
+    """The labeled texts of a corpus; where a part was set aside, whole texts are taken by their number.
+
+    The text of an example may be the path of a file, which its modality reads.
+    """
+    from chainrule.inputs.files import Files
+
+    if isinstance(corpus, Selection):
+        rule = corpus.rule
+        return (each for number, each in enumerate(labeled(corpus.base, layout)) if rule.takes(number))
+    if isinstance(corpus, Files):
+        return iter(corpus.rows)
+    if isinstance(corpus, ClassFolders):
+        return _in_folders(corpus, layout)
+    return examples(corpus.sources, layout, need_labels=need_labels)
+
+
+def open_labeled(data: Any, recipe: Any, modality: Any) -> Any:
+    """What a recipe's data names: files of labeled texts, folders of which each is a class, or labeled files."""
+    from chainrule.inputs.files import open_files
+    from chainrule.text.corpora import open_corpus
+
+    if modality.endings:
+        return open_files(data, recipe, modality)
+    return class_folders(data, TEXTS, recipe.task["prefix"]) or open_corpus(data, recipe.text)
+
+
+def _in_folders(corpus: ClassFolders, layout: Layout) -> Iterator[Example]:
+    for text, label, path in corpus.texts(layout.errors, layout.longest_line):
+        if not text.strip():
+            raise DataError(f"{path}: an empty file, expected a text. Leave it out.")
+        yield Example(text.replace(b"\r", b" ").replace(b"\n", b" ").strip(), (label,), str(path), 1)
 
 
 def _read(source: FileSource, layout: Layout, need_labels: bool) -> Iterator[Example]:
@@ -135,7 +162,7 @@ def _position(header: Sequence[str], name: str, path: Path, *, asked: bool) -> i
     if not asked:
         return None
     raise DataError(f"{path}: line 1: no column {name!r}.{did_you_mean(name, [each[:24] for each in header[:24]])} Set "
-                    "model.labels.field and text.field; numbers, from 1, take the columns of a table without header.")
+                    "task.labels and text.field; numbers, from 1, take the columns of a table without header.")
 
 
 def _cells(row: Sequence[str], columns: Sequence[int | None], path: Path, line: int) -> list[str | None]:
@@ -151,7 +178,7 @@ def _records(path: Path, layout: Layout, need_labels: bool) -> Iterator[Row]:
         wanted = [layout.text, layout.label] if need_labels else [layout.text]
         missing = [name for name in wanted if not isinstance(record, dict) or name not in record]
         if missing:
-            raise DataError(f"{path}: line {number}: no field {missing[0]!r}. Set model.labels.field and text.field.")
+            raise DataError(f"{path}: line {number}: no field {missing[0]!r}. Set task.labels and text.field.")
         yield number, record.get(layout.label), record[layout.text]
 
 
@@ -159,11 +186,12 @@ def _expected(source: FileSource, layout: Layout) -> str:
     if is_json(source.path):
         return f"[text, label], or an object with the fields {layout.text!r} and {layout.label!r}"
     if source.format == ".txt":
-        return f"a word that begins with {layout.prefix!r} (model.labels.prefix)"
-    return f"one in the field {layout.label!r} (model.labels.field)"
+        return f"a word that begins with {layout.prefix!r} (task.prefix)"
+    return f"one in the field {layout.label!r} (task.labels)"
 
 
-def layout_of(text: TextOptions, labels: Any) -> Layout:
-    """From a recipe's sections `text` and `model.labels`."""
-    return Layout(labels.prefix, labels.field, text.field, labels.separator, text.errors, text.longest_line,
-                  text.expansion)
+def layout_of(recipe: Any) -> Layout:
+    """From a recipe's sections `text` and `task`."""
+    text, task = recipe.text, recipe.task
+    return Layout(task.get("prefix", "__label__"), str(task.get("labels", "label")), text.field, task.get("separator"),
+                  text.errors, text.longest_line, text.expansion)

@@ -4,8 +4,8 @@ import gzip
 
 import pytest
 
-from chainrule.classifying.labeled import Layout, examples
 from chainrule.errors import DataError
+from chainrule.inputs.labeled import Layout, examples
 from chainrule.text.corpora import open_corpus
 
 
@@ -49,7 +49,7 @@ def test_json_lines_hold_one_label_or_a_list(tmp_path):
     ("a.txt", "__label__x one\n__label__y   \n", r"a.txt: line 2: a label without a text"),
     ("a.csv", "label,text\nx,one\ny\n", r"a.csv: line 3: 1 columns, expected at least 2"),
     ("a.csv", 'label,text\nx,"one\n', r"a.csv: line 2: not a row of a table"),
-    ("a.csv", "lable,text\nx,one\n", r"a.csv: line 1: no column 'label'. Did you mean 'lable'\? Set model"),
+    ("a.csv", "lable,text\nx,one\n", r"a.csv: line 1: no column 'label'. Did you mean 'lable'\? Set task.labels"),
     ("a.csv", "label,text\n,one\n", r"a.csv: line 2: no label, expected one in the field 'label'"),
     ("a.jsonl", '{"text": "one"}\n', r"a.jsonl: line 1: no field 'label'"),
     ("a.jsonl", "one\n", r"a.jsonl: line 1: not JSON"),

@@ -6,9 +6,9 @@ import json
 import pytest
 
 import chainrule
-from chainrule.classifying.labeled import Layout, examples
-from chainrule.classifying.labeled_json import with_parts
 from chainrule.errors import DataError
+from chainrule.inputs.labeled import Layout, examples
+from chainrule.inputs.labeled_json import with_parts
 from chainrule.text.corpora import open_corpus
 
 SPLITS = {"val": [["b b", "y"]], "train": [["a a", "x"], ["b\nc", "y"]],

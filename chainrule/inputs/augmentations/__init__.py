@@ -1,0 +1,3 @@
+"""Augmentations: how recordings are changed at random in training, one a file."""
+
+PARTS = "augmentation"
