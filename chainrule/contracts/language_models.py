@@ -1,4 +1,4 @@
-"""Contract of families, smoothing methods and tasks: a small training, and checks of its model."""
+"""Contract of families and smoothing methods: a small training, and checks of its model."""
 
 from __future__ import annotations
 
@@ -76,20 +76,3 @@ def smoothing_sums_to_one(kind: str, name: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
             require_language_model(_trained(Path(folder), {
                 "family": "ngram", "tokenizer": "words", "model": {"order": order, "smoothing": name}}))
-
-
-@check("tasks")
-def task_can_be_learned(kind: str, name: str) -> None:
-    """A small network learns it for a few steps, and the run can be opened and measured."""
-    from chainrule.recipe.registry import find
-    from chainrule.verbs.evaluate import evaluate
-
-    if not hasattr(find(kind, name), "loss"):
-        return  # only its own families learn it
-    with tempfile.TemporaryDirectory() as folder:
-        run = _trained(Path(folder), {
-            "family": "neural", "tokenizer": "bytes", "task": name, "model": {"width": 16, "context": 16},
-            "training": {"budget": {"steps": 3}, "batch": 4, "device": "cpu"}})
-        found = evaluate(run, Path(folder) / "text.txt")
-        require(all(np.isfinite(value) for value in found.values() if isinstance(value, float)), f"measures: {found}")
-        require(isinstance(run.model, find(kind, name).ability), "the model lacks the ability that the task names")  # type: ignore[attr-defined]

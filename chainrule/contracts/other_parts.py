@@ -12,7 +12,7 @@ from torch import nn
 from chainrule.contracts.contract import check, require, require_close
 from chainrule.contracts.heads import made as made_head
 from chainrule.contracts.steps import CONTEXT, V, require_twin
-from chainrule.contracts.sublayers import CLOSE, DEPTH, HEADS, KINDS, B, D, T, chosen, inputs, moved
+from chainrule.contracts.sublayers import CLOSE, DEPTH, HEADS, KINDS, LENGTHS, B, D, T, chosen, inputs, moved
 from chainrule.models.shape import Shape
 from chainrule.models.stack import Stack
 from chainrule.parts.place import Place
@@ -20,7 +20,8 @@ from chainrule.recipe.registry import build, find, options, summary
 
 NORMS, DROPOUTS, POSITIONS = "parts/norms", "parts/dropouts", "parts/positions"
 EMBEDDINGS, WIRINGS, HEADS_KIND = "parts/embeddings", "parts/wirings", "parts/heads"
-EVERY = (*KINDS, NORMS, DROPOUTS, POSITIONS, EMBEDDINGS, WIRINGS, HEADS_KIND)
+POOLINGS = "parts/poolings"
+EVERY = (*KINDS, NORMS, DROPOUTS, POSITIONS, EMBEDDINGS, WIRINGS, HEADS_KIND, POOLINGS)
 PLACE = Place(D, DEPTH, 0, 23, HEADS, True, V, V)
 
 
@@ -30,7 +31,18 @@ def made(kind: str, name: str, seed: int = 0) -> Any:
         return made_head(name).float()
     torch.manual_seed(seed)
     more = (lambda: nn.LayerNorm(D), nn.Identity) if kind == WIRINGS else ()
-    return moved(build(*(chosen(kind, name) if kind in KINDS else (kind, name)), PLACE, *more))
+    place = replace(PLACE, features=getattr(find(kind, name), "small", ())) if kind == EMBEDDINGS else PLACE
+    return moved(build(*(chosen(kind, name) if kind in KINDS else (kind, name)), place, *more))
+
+
+def read_by(part: Any) -> torch.Tensor:
+    """Inputs for an embedding: tokens, or numbers of the shape that it says by `small` and `example`."""
+    if not hasattr(part, "example"):
+        return torch.arange(B * T).view(B, T) % V
+    zeros, draw = part.example(B, T, "cpu"), torch.Generator().manual_seed(5)
+    if zeros.is_floating_point():
+        return torch.randn(zeros.shape, generator=draw, dtype=torch.float64)
+    return torch.randint(min(V, *part.small), zeros.shape, generator=draw)
 
 
 @check(*EVERY)
@@ -90,12 +102,13 @@ def gradients_reach_all(kind: str, name: str) -> None:
     """Gradients reach every parameter."""
     part, x = made(kind, name).double(), inputs().requires_grad_()
     if kind == EMBEDDINGS:
-        y = part(torch.arange(B * T).view(B, T) % V)
+        y = part(read_by(part))
     else:
         y = part(x, lambda inward: (inward.tanh(), None))[0] if kind == WIRINGS else part(x)
     (y * torch.randn_like(y)).sum().backward()
     for parameter_name, parameter in part.named_parameters():
-        require(parameter.grad is not None and bool(parameter.grad.any()), f"no gradient reaches {parameter_name}")
+        require(not parameter.requires_grad or (parameter.grad is not None and bool(parameter.grad.any())),
+                f"no gradient reaches {parameter_name}")
 
 
 @check(WIRINGS)
@@ -111,11 +124,50 @@ def hands_the_state_on(kind: str, name: str) -> None:
 
 @check(EMBEDDINGS)
 def token_by_token(kind: str, name: str) -> None:
-    """A token's vector does not depend on its neighbors."""
-    part, ids = made(kind, name).double().eval(), torch.arange(B * T).view(B, T) % V
-    whole = part(ids)
-    require(whole.shape == (B, T, D), f"vectors have the shape {tuple(whole.shape)}, expected {(B, T, D)}")
-    require_close(torch.cat([part(ids[:, t:t + 1]) for t in range(T)], dim=1), whole, "token by token")
+    """A token's vector does not depend on its neighbors; what is not a token's, not on other rows."""
+    part = made(kind, name).double().eval()
+    given = read_by(part)
+    whole = part(given)
+    require(len(whole) == B and whole.shape[2:] == (D,), f"vectors have the shape {tuple(whole.shape)}, expected "
+                                                         f"{(B, T, D)}, or fewer than T")
+    require_close(torch.cat([part(row) for row in given.split(1)]), whole, "row by row")
+    if not hasattr(part, "example"):
+        require(whole.shape[1] == T, f"it makes {whole.shape[1]} vectors of {T} tokens")
+        require_close(torch.cat([part(given[:, t:t + 1]) for t in range(T)], dim=1), whole, "token by token")
+
+
+@check(EMBEDDINGS)
+def padding_is_not_embedded(kind: str, name: str) -> None:
+    """Where it says how many vectors it makes of so many inputs, these do not depend on the padding behind them."""
+    part = made(kind, name).double().eval()
+    if not hasattr(part, "lengths") or not hasattr(part, "example"):
+        return
+    given, lengths = read_by(part), torch.tensor(LENGTHS)
+    behind = torch.arange(T) >= lengths[:, None]
+    padded = given.masked_fill(behind.view(B, T, *[1] * (given.dim() - 2)), 0)
+    whole = part(padded)
+    for row, (length, kept) in enumerate(zip(LENGTHS, part.lengths(lengths).tolist(), strict=True)):
+        alone = part(given[row:row + 1, :length])
+        require(alone.shape[1] == kept, f"of {length} inputs it makes {alone.shape[1]} vectors, and says {kept}")
+        require_close(whole[row:row + 1, :kept], alone, f"a row of {length} by itself")
+
+
+@check(POOLINGS)
+def padding_is_not_pooled(kind: str, name: str) -> None:
+    """A pooled vector does not depend on padding nor on other rows, and gradients reach what is pooled."""
+    pool, x = made(kind, name).double(), inputs().requires_grad_()
+    lengths = torch.tensor(LENGTHS)
+    y = pool(x, lengths)
+    require(y.shape == (B, pool.width), f"the pooled vectors have the shape {tuple(y.shape)}, expected (B, width)")
+    for row, length in enumerate(LENGTHS):
+        require_close(pool(x[row:row + 1, :length], None), y[row:row + 1], f"a row of {length} by itself")
+    (y * torch.randn_like(y)).sum().backward()
+    assert x.grad is not None
+    for parameter_name, parameter in pool.named_parameters():
+        require(parameter.grad is not None and bool(parameter.grad.any()), f"no gradient reaches {parameter_name}")
+    for row, length in enumerate(LENGTHS):
+        require(not bool(x.grad[row, length:].any()), "a gradient reaches padding")
+        require(bool(x.grad[row, :length].any()), "no gradient reaches the vectors of a row")
 
 
 @check(POSITIONS)
@@ -150,4 +202,6 @@ def twin_of_a_part(kind: str, name: str) -> None:
     torch.manual_seed(0)
     shape = Shape(pattern="sf", width=16, context=CONTEXT, head="untied")
     slot = kind.rpartition("/")[2].removesuffix("s")
+    if kind == EMBEDDINGS and hasattr(find(kind, name), "example"):
+        return  # the engine reads tokens
     require_twin(moved(Stack(replace(shape, **{slot: name}), V)).eval())  # type: ignore[arg-type]

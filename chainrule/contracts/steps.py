@@ -14,6 +14,7 @@ from chainrule.models.language import NeuralLanguageModel
 from chainrule.models.shape import Shape
 from chainrule.models.stack import Stack
 from chainrule.recipe.choices import Choice
+from chainrule.recipe.registry import find
 
 V, CONTEXT, ROWS, START = 13, 12, 3, 0
 
@@ -29,7 +30,7 @@ def stack_with(kind: str, name: str) -> Stack:
 
 def _tried(kind: str, name: str) -> bool:
     """Not for a part that needs a source, nor for one that only reads both ways."""
-    return name != "cross_attention" and reads(kind, name, True)
+    return not getattr(find(kind, name), "needs_source", False) and reads(kind, name, True)
 
 
 @check(*KINDS)

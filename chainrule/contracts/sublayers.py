@@ -13,7 +13,7 @@ from chainrule.contracts.contract import check, require, require_close
 from chainrule.parts import state as states
 from chainrule.parts.place import Place
 from chainrule.parts.reading import Reading
-from chainrule.recipe.registry import build, names
+from chainrule.recipe.registry import build, find, names
 from chainrule.watching import watch
 
 MIXERS, FEEDFORWARDS, ATTENTION = "parts/mixers", "parts/feedforwards", "parts/attention"
@@ -80,8 +80,6 @@ def cases(kind: str, name: str, *, causal: bool | None = None, dtype: torch.dtyp
 
 def reads(kind: str, name: str, causal: bool) -> bool:
     """Whether a part declares that it can read so: `reads = "causal"`, "both ways" or (as usual) "either"."""
-    from chainrule.recipe.registry import find
-
     declared = getattr(find(kind, name), "reads", "either")
     require(declared in ("causal", "both ways", "either"),
             f"reads = {declared!r}, expected 'causal', 'both ways' or 'either'")
@@ -124,7 +122,7 @@ def inputs(dtype: torch.dtype = torch.float64, time: int = T, rows: int = B) -> 
 
 def mixes(kind: str, name: str) -> bool:
     """Whether other positions can change an output."""
-    return kind != FEEDFORWARDS and name != "cross_attention"
+    return kind != FEEDFORWARDS and getattr(find(kind, name), "mixes_time", True)
 
 
 @check(*KINDS)

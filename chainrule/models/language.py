@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -49,13 +50,14 @@ class NeuralLanguageModel(Windowed, nn.Module):
     def pick(self, state: LanguageState, rows: Any) -> LanguageState:
         which = self.own(rows)
         stack, hidden, ids = states.pick((state.stack, state.hidden, state.ids), which)
-        return LanguageState(stack, hidden, ids, state.counts[which.cpu().numpy()])
+        return replace(state, stack=stack, hidden=hidden, ids=ids, counts=state.counts[which.cpu().numpy()])
 
     @torch.inference_mode()
     def join(self, states_: Sequence[LanguageState]) -> LanguageState:
         """The rows of several states as one batch."""
         stack, hidden, ids = states.join([(each.stack, each.hidden, each.ids) for each in states_])
-        return LanguageState(stack, hidden, ids, np.concatenate([each.counts for each in states_]))
+        return replace(states_[0], stack=stack, hidden=hidden, ids=ids,
+                       counts=np.concatenate([each.counts for each in states_]))
 
     @torch.inference_mode()
     def score(self, ids: Any) -> Tensor:

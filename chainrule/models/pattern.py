@@ -44,10 +44,11 @@ class _Group:
 def slots(pattern: str) -> list[Slot]:
     """Every sublayer from the input to the output. Press, Smith & Levy 2020, arXiv:1911.03864.
 
-    Shared weights: Lan et al. 2020 (ALBERT), arXiv:1909.11942; Dehghani et al. 2019, arXiv:1807.03819.
+    Shared weights: Lan et al. 2020 (ALBERT), arXiv:1909.11942; Dehghani et al. 2019, arXiv:1807.03819. An empty pattern
+    has none: the head sees embeddings, or what a pooling makes of them.
     """
     whole = _parsed(pattern)
-    if not whole.size():
+    if not whole.size() and pattern.strip():
         raise _wrong(pattern, "at least one sublayer")
     return whole.slots(count())
 

@@ -34,6 +34,9 @@ class Shape:
     head: Choice = "tied"
     dropout: Choice = "independent"
     causal: bool = True  # True: a position sees itself and those before it; False: both sides
+    pooling: Choice | None = None  # how a sequence becomes one vector, where the task needs that
+    source: Shape | None = None  # of what cross-attention looks at
+    shared_embedding: bool = False  # of a source: it reads its tokens by the table of what looks at it
 
     @property
     def slots(self) -> list[Slot]:

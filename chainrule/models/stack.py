@@ -1,4 +1,4 @@
-"""A neural model: embedding, a pattern of sublayers, norm, and a head that predicts."""
+"""A neural model: embedding, a pattern of sublayers, norm, and a head that predicts; with a source to look at."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.errors import OptionError
+from chainrule.models.given import Given
 from chainrule.models.shape import Shape
+from chainrule.models.sizes import Sizes
 from chainrule.parts import state as states
 from chainrule.parts.norms._summed import summed
 from chainrule.parts.place import Place
@@ -53,24 +55,43 @@ class Sublayer(nn.Module):
 
 
 class Stack(nn.Module):
-    """embedding → sublayers → norm, on whole sequences or one token at a time: the same code with another length."""
+    """embedding → sublayers → norm, on whole sequences or one token at a time: the same code with another length.
 
-    def __init__(self, shape: Shape, vocabulary: int, outputs: int | None = None):
+    `source` is another stack, without a head, whose vectors cross-attention looks at; it may share the embedding.
+    """
+
+    def __init__(self, shape: Shape, sizes: Sizes | int, *, has_head: bool = True, embedding: nn.Module | None = None):
         super().__init__()
-        self.shape, self.letters, self.vocabulary = shape, shape.letters, vocabulary
-        place = Place(shape.width, len(self.letters), 0, shape.context, shape.heads, shape.causal, vocabulary,
-                      vocabulary if outputs is None else outputs)
-        self.embedding: Any = build("parts/embeddings", shape.embedding, place)
+        self.shape, self.letters, self.sizes = shape, shape.letters, Sizes.of(sizes)
+        place = Place(shape.width, len(self.letters), 0, shape.context, shape.heads, shape.causal,
+                      self.sizes.vocabulary, self.sizes.outputs, features=self.sizes.features,
+                      source_width=None if shape.source is None else shape.source.width,
+                      source_causal=shape.source is None or shape.source.causal)
+        self.embedding: Any = embedding or build("parts/embeddings", shape.embedding, place)
         self.position: Any = build("parts/positions", shape.position, place)
+        self._check_context()
         self.dropout = build("parts/dropouts", shape.dropout, place)
         self.sublayers = nn.ModuleList(self._sublayers(place))
         layers: Any = self.sublayers
-        ends = layers[-1].wiring.ends_with_norm
+        ends = bool(self.letters) and layers[-1].wiring.ends_with_norm
         self.norm = build("parts/norms", shape.norm if ends else "none", place)
-        self.head: Any = build("parts/heads", shape.head, place, self.embedding)
+        self.pooling: Any = None if shape.pooling is None else build("parts/poolings", shape.pooling, place)
+        wide = place if self.pooling is None else replace(place, width=self.pooling.width)
+        self.head: Any = build("parts/heads", shape.head, wide, self.embedding) if has_head else None
+        self.source = self._source()
         grows = any(getattr(layer.body, "bounded", False) for layer in self.sublayers)
         self.bounded = grows or self.position.context is not None  # it can read only so many tokens at once
         self._check_heads()
+
+    def _source(self) -> Stack | None:
+        shape, sizes = self.shape.source, self.sizes.source
+        if shape is None:
+            return None
+        if shape.shared_embedding and sizes is not None and sizes.vocabulary != self.sizes.vocabulary:
+            raise OptionError("model.source.shared_embedding", True, "false, since source and target have different "
+                              "vocabularies", "Give them one: task.vocabulary=shared.")
+        return Stack(shape, sizes or self.sizes, has_head=False,
+                     embedding=self.embedding if shape.shared_embedding else None)
 
     def _sublayers(self, place: Place) -> list[Sublayer]:
         """One for each slot; those that share weights are one and the same."""
@@ -79,6 +100,12 @@ class Stack(nn.Module):
             if slot.weights not in made:
                 made[slot.weights] = Sublayer(slot.letter, self.shape, replace(place, index=index))
         return [made[slot.weights] for slot in self.shape.slots]
+
+    def _check_context(self) -> None:
+        """Of an input that always becomes so many vectors, a position part must know them all."""
+        vectors, known = getattr(self.embedding, "vectors", 0), self.position.context
+        if known is not None and vectors > known:
+            raise OptionError("model.context", known, f"at least {vectors}, the vectors of an input")
 
     def _check_heads(self) -> None:
         """Position parts with a value for each head need the same number of heads in all sublayers."""
@@ -91,6 +118,11 @@ class Stack(nn.Module):
     @property
     def width(self) -> int:
         return self.shape.width
+
+    @property
+    def vocabulary(self) -> int:
+        """Different tokens that it reads."""
+        return self.sizes.vocabulary
 
     @property
     def device(self) -> torch.device:
@@ -120,20 +152,60 @@ class Stack(nn.Module):
             states.check(state, batch, self.shape.part(letter)["name"])
         return StackState(found, torch.zeros(batch, dtype=torch.long, device=like.device))
 
-    def forward(self, inputs: Tensor, state: StackState | None = None, reading: Reading | None = None
-                ) -> tuple[Tensor, StackState | None]:
-        """(B, T) tokens to (B, T, D) hidden states, ready for the head. With a state they go on from it."""
-        time = inputs.shape[1]
-        given = self._placed(reading or Reading(self.shape.causal), state, time, inputs.device)
-        x = self.dropout(self.position.embed(self.embedding(inputs), given.positions))
+    def forward(self, inputs: Tensor, state: StackState | None = None, reading: Reading | None = None,
+                given: Given | None = None) -> tuple[Tensor, StackState | None]:
+        """(B, T, …) inputs to (B, T′, D) hidden states, ready for the head. With a state they go on from it.
+
+        `given` is a source, which is read first; a state has seen it already.
+        """
+        x, reading = self.embedding(inputs), reading or Reading(self.shape.causal)
+        time = x.shape[1]
+        if given is not None:
+            reading = self.looking_at(given, reading)
+        if reading.lengths is not None:
+            reading = replace(reading, lengths=self.lengths(reading.lengths))
+        here = self._placed(reading, state, time, x.device)
+        x = self.dropout(self.position.embed(x, here.positions))
         note("embedded", x)
         after, added = [], None
         for n, layer in enumerate(self.sublayers):
             own = None if state is None else state.sublayers[n]
-            x, added, own = placed(f"sublayers.{n}", layer, x, added, own, given)
+            x, added, own = placed(f"sublayers.{n}", layer, x, added, own, here)
             after.append(own)
         _, hidden = summed(self.norm, x, added)
         return hidden, None if state is None else StackState(tuple(after), self._longer(state.lengths, time))
+
+    def looking_at(self, given: Given, reading: Reading | None = None) -> Reading:
+        """A reading with the vectors of a source."""
+        assert self.source is not None, "this network has no source: model.source is null"
+        own = Reading(self.source.shape.causal, lengths=given.lengths)
+        vectors, _ = placed("source", self.source, given.inputs, None, own)
+        return replace(reading or Reading(self.shape.causal), source=vectors,
+                       source_lengths=None if given.lengths is None else self.source.lengths(given.lengths))
+
+    def lengths(self, lengths: Tensor) -> Tensor:
+        """How many vectors the embedding makes of so many inputs: as many, unless it says otherwise."""
+        changed = getattr(self.embedding, "lengths", None)
+        return lengths if changed is None else changed(lengths)
+
+    def pooled(self, hidden: Tensor, lengths: Tensor | None = None) -> Tensor:
+        """(B, T′, D) hidden states of rows with so many inputs to one vector each, (B, D)."""
+        if self.pooling is None:
+            raise OptionError("model.pooling", None, "mean, max, last or another pooling", "The task needs one vector "
+                              "for each row.")
+        found = self.pooling(hidden, None if lengths is None else self.lengths(lengths))
+        return self.dropout(found[:, None])[:, 0]
+
+    def summary(self, inputs: Tensor, lengths: Tensor | None = None) -> Tensor:
+        """(B, T, …) inputs, so many of each row real, to one vector each, (B, D), ready for the head."""
+        hidden, _ = self(inputs, None, Reading(self.shape.causal, lengths=lengths))
+        return self.pooled(hidden, lengths)
+
+    def example(self, rows: int, time: int, device: Any) -> tuple[Tensor, Given | None]:
+        """Inputs of the right shape and type, for counting: what `forward` takes, and the source."""
+        own = getattr(self.embedding, "example", None)
+        inputs = torch.zeros(rows, time, dtype=torch.long, device=device) if own is None else own(rows, time, device)
+        return inputs, None if self.source is None else Given(self.source.example(rows, time, device)[0])
 
     @staticmethod
     def _longer(lengths: Tensor, time: int) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -109,7 +109,8 @@ class Windowed:
     def _on(self, state: LanguageState, ids: Any) -> LanguageState:
         """The window has room for these."""
         stack, hidden = self.taken(state.stack, ids)
-        return LanguageState(stack, hidden, self.appended(state.ids, state.counts, ids), state.counts + ids.shape[1])
+        return replace(state, stack=stack, hidden=hidden, ids=self.appended(state.ids, state.counts, ids),
+                       counts=state.counts + ids.shape[1])
 
     def _moved(self, state: LanguageState, new: Any) -> LanguageState:
         """The window of every row is full: its last part begins another."""

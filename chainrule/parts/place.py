@@ -18,6 +18,9 @@ class Place:
     vocabulary: int = 0  # different tokens that are read
     outputs: int = 0  # what the head chooses among
     dropout: float = 0.0  # of attention weights, for attention parts
+    features: tuple[int, ...] = ()  # the shape of one input that is not a token
+    source_width: int | None = None  # D of the source, where there is one
+    source_causal: bool = True  # how the source is read
 
     @property
     def head_width(self) -> int:

@@ -7,6 +7,7 @@ import torch
 from chainrule.errors import OptionError
 from chainrule.models.language import NeuralLanguageModel
 from chainrule.models.shape import Shape
+from chainrule.models.sizes import Sizes
 from chainrule.models.stack import Stack
 from chainrule.parts.reading import Reading
 from chainrule.protocols import LanguageModel
@@ -247,10 +248,10 @@ def test_sublayers_that_share_weights_have_separate_states():
 
 
 def test_a_stack_may_predict_other_things_than_it_reads():
-    stack = Stack(Shape(pattern="sf", width=WIDTH, head="untied"), V, outputs=5)
+    stack = Stack(Shape(pattern="sf", width=WIDTH, head="untied"), Sizes(V, 5))
     assert stack.head.log_probs(stack(text())[0]).shape == (B, T, 5)
     with pytest.raises(OptionError, match="model.head = 'tied', expected 'untied' here. The outputs are not the input"):
-        Stack(Shape(pattern="sf", width=WIDTH), V, outputs=5)
+        Stack(Shape(pattern="sf", width=WIDTH), Sizes(V, 5))
 
 
 def test_a_reader_of_both_sides_sees_what_follows_and_a_causal_one_does_not():

@@ -34,7 +34,7 @@ def test_sublayers_that_share_weights_have_one_letter():
 
 
 @pytest.mark.parametrize(("pattern", "words"), [
-    ("", "expected at least one sublayer"), ("  ", "expected at least one sublayer"), ("s*0", "at least one sublayer"),
+    ("s*0", "at least one sublayer"),
     ("()", "at least one sublayer"), ("[]*3", "at least one sublayer"),
     ("s1", "expected letters, groups and repeats; '1' is none of them"), ("sé", "'é' is none of them"),
     ("s-f", "'-' is none of them"), ("(sf", "a ')' for each '('"), ("[sf", "a ']' for each '['"),
@@ -103,3 +103,8 @@ def test_a_letter_stands_for_any_part_and_a_shape_knows_their_names():
     assert shape.layer_names == ("0 attention", "1 lstm", "2 attention", "3 lstm", "4 mlp", "5 lstm")
     assert [shape.kind(letter) for letter in "sfA"] == ["parts/mixers", "parts/mixers", "parts/feedforwards"]
     assert shape.part("f")["forget"] == 2.0 and shape.part("r")["forget"] == 1.0
+
+
+@pytest.mark.parametrize("pattern", ["", "  "])
+def test_an_empty_pattern_has_no_sublayers(pattern):
+    assert sublayers(pattern) == "" and Shape(pattern=pattern).layer_names == ()

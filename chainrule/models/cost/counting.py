@@ -13,46 +13,57 @@ from torch import Tensor, nn
 from chainrule.models.cost.meta_device import counts_shapes
 from chainrule.models.cost.sizes import Part
 from chainrule.models.shape import Shape
+from chainrule.models.sizes import Sizes
 from chainrule.models.stack import Stack
 from chainrule.parts.reading import Reading
 
 
 @counts_shapes
-def counted(shape: Shape, vocabulary_size: int, context: int | None = None) -> list[Part]:
-    """Every kind of part in a stack with its head, in the order in which a token meets them.
+def counted(shape: Shape, sizes: Sizes | int, context: int | None = None) -> list[Part]:
+    """Every kind of part in a stack with its head, in the order in which a token meets them; a source comes first.
 
     A multiplication and an addition are two FLOPs. Matrix products and convolutions are counted, by
     `torch.utils.flop_counter` while the parts run; what is done number by number (norms, activations, softmax) is not.
     Causal attention counts as if every position saw the whole context, as in Kaplan et al. 2020, arXiv:2001.08361.
     Sublayers with the same letter are alike, so one of each is run. On the meta device torch's LSTM and GRU are
-    products like all else; on a CPU they are one operation that the counter does not know.
+    products like all else; on a CPU they are one operation that the counter does not know. A source is taken to be as
+    long as the target, and a token is one of either.
     """
-    times, made = Counter(shape.letters), weights_made(shape)
-    stack = on_meta(replace(shape, pattern="".join(times)), vocabulary_size)
+    stack = on_meta(each_letter_once(shape), sizes)
     tokens = context or shape.context
     found: dict[tuple[str, str], Part] = {}
     seen: set[nn.Parameter] = set()
-    for piece, letter, run in _pieces(stack, times, tokens):
-        owners, often = list(_parts_of(piece)), times[letter] or 1
-        for owner, own in owners:
-            fresh = set(own) - seen  # a tied matrix is counted where it is met first
-            seen |= fresh
-            _add(found, owner, times=often, parameters=(made[letter] or 1) * sum(each.numel() for each in fresh))
-        forward, training = _flops(run)
-        _add(found, owners[0][0], forward=often * forward / tokens, training=often * training / tokens)
+    stacks = [(shape.source, stack.source), (shape, stack)] if shape.source is not None else [(shape, stack)]
+    for own_shape, own_stack in stacks:
+        times, made = Counter(own_shape.letters), weights_made(own_shape)
+        for piece, letter, run in _pieces(own_stack, times, tokens):
+            owners, often = list(_parts_of(piece)), times[letter] or 1
+            for owner, own in owners:
+                fresh = set(own) - seen  # a tied matrix is counted where it is met first
+                seen |= fresh
+                _add(found, owner, times=often, parameters=(made[letter] or 1) * sum(each.numel() for each in fresh))
+            forward, training = _flops(run)
+            read = own_stack.example(1, tokens, "meta")[0].shape[1] * len(stacks)  # an image has its own number
+            _add(found, owners[0][0], forward=often * forward / read, training=often * training / read)
     return [part for part in found.values() if part.parameters or part.forward]
 
 
-def parameters(shape: Shape, vocabulary_size: int) -> int:
+def parameters(shape: Shape, sizes: Sizes | int) -> int:
     """All of them; a tied matrix once."""
-    return sum(part.parameters for part in counted(shape, vocabulary_size, context=1))
+    return sum(part.parameters for part in counted(shape, sizes, context=1))
 
 
 @counts_shapes
-def on_meta(shape: Shape, vocabulary_size: int) -> Any:
+def on_meta(shape: Shape, sizes: Sizes | int) -> Any:
     """The stack, of any size, without memory for its numbers."""
     with torch.device("meta"):
-        return Stack(shape, vocabulary_size)
+        return Stack(shape, sizes)
+
+
+def each_letter_once(shape: Shape) -> Shape:
+    """The shape with one sublayer of each letter, also of its source."""
+    return replace(shape, pattern="".join(dict.fromkeys(shape.letters)),
+                   source=None if shape.source is None else each_letter_once(shape.source))
 
 
 def weights_made(shape: Shape) -> Counter[str]:
@@ -62,15 +73,25 @@ def weights_made(shape: Shape) -> Counter[str]:
 
 def _pieces(stack: Any, letters: Iterable[str], tokens: int) -> Iterator[tuple[nn.Module, str, Callable[[], Tensor]]]:
     """What a token meets: the module, its letter, and a call that runs it on one row of so many tokens."""
-    ids = torch.zeros(1, tokens, dtype=torch.long, device="meta")
-    x = torch.zeros(1, tokens, stack.width, device="meta", requires_grad=True)
-    reading = Reading(stack.shape.causal, position=stack.position, source=x).from_start(tokens, x.device)
-    yield stack.embedding, "", lambda: stack.embedding(ids)
+    given, _ = stack.example(1, tokens, "meta")
+    x = torch.zeros_like(stack.embedding(given)).requires_grad_()  # of an image more or fewer than it has rows
+    source = x if stack.source is None else torch.zeros(1, tokens, stack.source.width, device="meta")
+    reading = Reading(stack.shape.causal, position=stack.position, source=source).from_start(x.shape[1], x.device)
+    yield stack.embedding, "", lambda: _differentiable(stack.embedding(given))
     yield stack.position, "", lambda: stack.position.embed(x, reading.positions)
     for letter, layer in zip(letters, stack.sublayers, strict=True):
         yield layer, letter, lambda layer=layer: _whole(*layer(x, None, None, reading)[:2])  # type: ignore[misc]
     yield stack.norm, "", lambda: stack.norm(x)
-    yield stack.head, "", lambda: stack.head.log_probs(x)
+    if stack.pooling is not None:
+        yield stack.pooling, "", lambda: stack.pooling(x, None)
+    if stack.head is not None:
+        wide = x if stack.pooling is None else torch.zeros(1, stack.pooling.width, device="meta", requires_grad=True)
+        yield stack.head, "", lambda: stack.head.log_probs(wide)
+
+
+def _differentiable(y: Tensor) -> Tensor:
+    """What has no parameters, such as pixels as they are, is still summed and differentiated."""
+    return y if y.requires_grad else y.requires_grad_()
 
 
 def _whole(x: Tensor, added: Tensor | None) -> Tensor:

@@ -13,6 +13,7 @@ from chainrule.models.cost.memory import decoding_memory, training_memory
 from chainrule.models.cost.sizes import estimated
 from chainrule.models.cost.speed import speed
 from chainrule.models.shape import Shape
+from chainrule.models.sizes import Sizes
 
 
 @dataclass(frozen=True)
@@ -26,15 +27,15 @@ class Training:
     average: bool = False  # of the weights is kept
 
 
-def estimate(shape: Shape, vocabulary_size: int, training: Training, *, calibrate: bool = True, refresh: bool = False
+def estimate(shape: Shape, sizes: Sizes | int, training: Training, *, calibrate: bool = True, refresh: bool = False
              ) -> dict[str, Any]:
     """Parameters and FLOPs by part, FLOPs per token, bytes, and with `calibrate` tokens per second on this machine.
 
     A speed measured in the last day is taken from the cache, unless `refresh`.
     """
-    memory = training_memory(shape, vocabulary_size, (training.rows, shape.context),
+    memory = training_memory(shape, sizes, (training.rows, shape.context),
                              optimizer=training.optimizer, precision=getattr(torch, training.precision),
                              logits=training.logits, average=training.average)
-    measured = speed(shape, vocabulary_size, training.rows, training.precision, refresh=refresh) if calibrate else None
-    return estimated(vocabulary_size, shape.context, counted(shape, vocabulary_size), memory,
-                     decoding_memory(shape, vocabulary_size), measured)
+    measured = speed(shape, sizes, training.rows, training.precision, refresh=refresh) if calibrate else None
+    return estimated(Sizes.of(sizes).vocabulary, shape.context, counted(shape, sizes), memory,
+                     decoding_memory(shape, sizes), measured)

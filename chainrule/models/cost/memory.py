@@ -12,15 +12,16 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from chainrule.models.cost.counting import on_meta, parameters, weights_made
+from chainrule.models.cost.counting import each_letter_once, on_meta, parameters, weights_made
 from chainrule.models.cost.meta_device import counts_shapes
 from chainrule.models.cost.sizes import DecodingMemory, TrainingMemory
 from chainrule.models.shape import Shape
+from chainrule.models.sizes import Sizes
 from chainrule.parts.state import leaves
 
 
 @counts_shapes
-def training_memory(shape: Shape, vocabulary_size: int, tokens: tuple[int, int], *,
+def training_memory(shape: Shape, sizes: Sizes | int, tokens: tuple[int, int], *,
                     optimizer: Callable[[Any], Any] = torch.optim.AdamW, logits: int = 1 << 24,
                     precision: torch.dtype = torch.float32, average: bool = False) -> TrainingMemory:
     """For micro-batches of (rows, tokens), so many logits at once, and an optimizer made from named parameters.
@@ -30,32 +31,31 @@ def training_memory(shape: Shape, vocabulary_size: int, tokens: tuple[int, int],
     (norms, softmax) makes the truth a little larger.
     """
     size = 8 if precision == torch.float64 else 4
-    weights = size * parameters(shape, vocabulary_size)
-    state = size // 4 * _extended(shape, lambda some: _optimizer_bytes(on_meta(some, vocabulary_size), optimizer),
-                                  weights_made(shape))
-    kept = activations(shape, vocabulary_size, tokens, precision)
+    weights = size * parameters(shape, sizes)
+    state = size // 4 * _extended(shape, lambda some: _optimizer_bytes(on_meta(some, sizes), optimizer), weights_made)
+    kept = activations(shape, sizes, tokens, precision)
     copy = 0 if precision in (torch.float32, torch.float64) else weights // 4 * precision.itemsize
-    at_once = min(logits, tokens[0] * tokens[1] * vocabulary_size)
+    at_once = min(logits, tokens[0] * tokens[1] * Sizes.of(sizes).outputs)
     return TrainingMemory(weights, weights, state, kept + copy, 3 * size * at_once, weights if average else 0)
 
 
 @counts_shapes
-def activations(shape: Shape, vocabulary_size: int, tokens: tuple[int, int],
+def activations(shape: Shape, sizes: Sizes | int, tokens: tuple[int, int],
                 precision: torch.dtype = torch.float32) -> int:
     """Bytes that the forward pass of a stack keeps for its backward pass, each storage once, without the weights.
 
     Exact on a CPU but for torch's LSTM there: oneDNN keeps about twice what the equations need.
     """
-    ids = torch.zeros(tokens, dtype=torch.long, device="meta")
-
     def kept(some: Shape) -> int:
         with _FusedAttention():
-            return kept_bytes(on_meta(some, vocabulary_size).to(precision), ids)
+            stack = on_meta(some, sizes).to(precision)
+            inputs, given = stack.example(*tokens, "meta")
+            return kept_bytes(stack, inputs.to(precision) if inputs.is_floating_point() else inputs, given)
 
-    return _extended(shape, kept, Counter(shape.letters))
+    return _extended(shape, kept, lambda some: Counter(some.letters))
 
 
-def kept_bytes(stack: Any, ids: Tensor) -> int:
+def kept_bytes(stack: Any, inputs: Tensor, given: Any = None) -> int:
     """The same for an existing stack on any device: what autograd saves."""
     own = {_key(each) for each in stack.parameters()}
     kept: dict[int, Tensor] = {}
@@ -65,15 +65,15 @@ def kept_bytes(stack: Any, ids: Tensor) -> int:
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        stack(ids)
+        stack(inputs, given=given)
     return sum(each.untyped_storage().nbytes() for key, each in kept.items() if key not in own)
 
 
 @counts_shapes
-def decoding_memory(shape: Shape, vocabulary_size: int) -> DecodingMemory:
+def decoding_memory(shape: Shape, sizes: Sizes | int) -> DecodingMemory:
     """What `Stack.start` sets aside for one row in float32."""
     times = Counter(shape.letters)
-    stack = on_meta(replace(shape, pattern="".join(times)), vocabulary_size)
+    stack = on_meta(each_letter_once(shape), sizes)
     fixed = grows = 0
     like = next(stack.parameters())
     for layer, often in zip(stack.sublayers, times.values(), strict=True):
@@ -83,12 +83,16 @@ def decoding_memory(shape: Shape, vocabulary_size: int) -> DecodingMemory:
     return DecodingMemory(fixed, grows)
 
 
-def _extended(shape: Shape, measure: Callable[[Shape], int], times: Counter[str]) -> int:
+def _extended(shape: Shape, measure: Callable[[Shape], int], times: Callable[[Shape], Counter[str]]) -> int:
     """`measure` of a shape, computed from a stack with each letter once and the increment of one more of each."""
-    once = "".join(dict.fromkeys(shape.letters))
-    base = measure(replace(shape, pattern=once))
-    return base + sum((times[letter] - 1) * (measure(replace(shape, pattern=once + letter)) - base)
-                      for letter in once if times[letter] > 1)
+    once = each_letter_once(shape)
+    base = measure(once)
+    more = [(count, replace(once, pattern=once.pattern + letter)) for letter, count in times(shape).items()]
+    if shape.source is not None and once.source is not None:
+        inner = once.source
+        more += [(count, replace(once, source=replace(inner, pattern=inner.pattern + letter)))
+                 for letter, count in times(shape.source).items()]
+    return base + sum((count - 1) * (measure(longer) - base) for count, longer in more if count > 1)
 
 
 def _optimizer_bytes(stack: Any, make: Callable[[Any], Any]) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -17,6 +18,9 @@ class Head(nn.Module):
     """From vectors (…, D) to a distribution over `outputs` classes."""
 
     outputs: int
+    exclusive = True  # one output is right, so that probabilities sum to one; else each is right or wrong by itself
+    looks_at_source = False  # whether it copies from a source, which `loss` and `log_probs` are then given
+    sequential = False  # whether its loss is of a whole sequence, and not of each position: a `SequenceHead`
     compiled = False  # whether the work on a chunk's scores is fused: saves a fifth of GPT-2's training step on an H200
     scores_at_once: int | None = None  # other than what suits the device
 
@@ -31,12 +35,12 @@ class Head(nn.Module):
     def loss(self, hidden: Tensor, targets: Tensor, *, smoothing: float = 0.0) -> Tensor:
         r"""Σ_t −ln p(w_t | h_t), summed over all targets that are not IGNORED.
 
-        hidden (…, D), targets (…). With smoothing ε the target is (1 − ε) one-hot + ε/V (Szegedy et al. 2016,
-        arXiv:1512.00567, §7). Where gradients are wanted they are computed in the forward pass, chunk by chunk, so that
-        each chunk's scores can be freed at once; the backward pass only scales them. What fits into one chunk is
-        left to autograd: half the time for 768 tokens of 65.
+        hidden (…, D), targets (…), or (…, outputs) where each is right or wrong by itself. With smoothing ε the target
+        is (1 − ε) one-hot + ε/V (Szegedy et al. 2016, arXiv:1512.00567, §7). Where gradients are wanted they are
+        computed in the forward pass, chunk by chunk, so that each chunk's scores can be freed at once; the backward
+        pass only scales them. What fits into one chunk is left to autograd: half the time for 768 tokens of 65.
         """
-        rows, wanted = hidden.flatten(0, -2), targets.flatten()
+        rows, wanted = hidden.flatten(0, -2), targets.flatten(0, hidden.dim() - 2)
         at_once = self.scores_at_once or SCORES.get(hidden.device.type, SCORES["cpu"])
         size = max(1, at_once // self.outputs)
         if not torch.is_grad_enabled():
@@ -46,6 +50,28 @@ class Head(nn.Module):
         parameters = [p for p in self.parameters() if p.requires_grad]
         summed = _compiled() if self.compiled else _summed
         return _InChunks.apply(rows, wanted, self, smoothing, size, summed, *parameters)
+
+
+class SequenceHead(Head):
+    """A head that chooses all outputs of a row together, as a CRF and CTC do: its loss is −ln p(y₁…y_U | h₁…h_T).
+
+    Rows are (B, T, D), so many vectors of each real: `lengths` (B,), None where no row is padded. Targets are (B, U),
+    filled up with IGNORED. `log_probs` are those of each position by itself.
+    """
+
+    sequential = True
+    aligned = True  # every vector has its target, U = T; else there are fewer, and the head finds out where they stand
+
+    def loss(self, hidden: Tensor, targets: Tensor, *, smoothing: float = 0.0, lengths: Tensor | None = None) -> Tensor:
+        """Σ −ln p(targets of a row | its vectors), over all rows."""
+        raise NotImplementedError
+
+    def log_probs(self, hidden: Tensor, never: tuple[int, ...] = (), lengths: Tensor | None = None) -> Tensor:
+        raise NotImplementedError
+
+    def decode(self, hidden: Tensor, lengths: Tensor | None = None) -> list[np.ndarray]:
+        """The likeliest outputs of each row."""
+        raise NotImplementedError
 
 
 def _summed(head: Head, hidden: Tensor, targets: Tensor, smoothing: float) -> Tensor:

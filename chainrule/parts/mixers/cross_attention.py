@@ -11,10 +11,12 @@ from torch import Tensor, nn
 from chainrule.errors import OptionError, UsageError
 from chainrule.parts.linear import Linear
 from chainrule.parts.mixers._heads import check_heads, merge_heads, split_heads
+from chainrule.parts.mixers._source import NO_SOURCE
 from chainrule.parts.place import Place
 from chainrule.parts.reading import Reading
 from chainrule.recipe.choices import Choice, PartOf
 from chainrule.recipe.registry import build, part
+from chainrule.watching import placed
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class CrossAttention(nn.Module):
     """
 
     bounded = True  # it looks at a source of a certain length
+    needs_source, mixes_time = True, False
 
     def __init__(self, place: Place, *, heads: int = 4, bias: bool = False, dropout: float = 0.0,
                  attend: Annotated[Choice, PartOf("parts/attention")] = "full"):
@@ -45,7 +48,7 @@ class CrossAttention(nn.Module):
         check_heads("CrossAttention", place.width, heads, dropout)
         self.heads = heads
         self.query = Linear(place.width, place.width, bias=bias)
-        self.inward = Linear(place.width, 2 * place.width, bias=bias)
+        self.inward = Linear(place.source_width or place.width, 2 * place.width, bias=bias)
         self.outward = Linear(place.width, place.width, bias=bias, depth=place.depth)
         self.attend = build("parts/attention", attend, replace(place, heads=heads, causal=False, dropout=dropout))
         if self.attend.memory is not None:
@@ -64,13 +67,12 @@ class CrossAttention(nn.Module):
         lengths = reading.source_lengths if state is None else source.lengths
         source_reading = replace(reading, lengths=lengths, causal=False, position=None)
         q_pos, k_pos = places[:, :x.shape[1]], places[:, :source.keys.shape[2]]
-        y = self.attend(q, source.keys, source.values, q_pos, k_pos, source_reading)
+        y = placed("over source", self.attend, q, source.keys, source.values, q_pos, k_pos, source_reading)
         return self.outward(merge_heads(y)), None if state is None else source
 
     def _projected(self, reading: Reading) -> Source:
         if reading.source is None:
-            raise UsageError("cross-attention has no source to look at. Take x out of model.pattern, or choose a task "
-                             "that has one.")
+            raise UsageError(NO_SOURCE)
         k, v = split_heads(self.inward(reading.source), 2 * self.heads).chunk(2, dim=1)
         real = reading.source_lengths
         if real is None:

@@ -86,7 +86,7 @@ def test_an_attention_that_sees_a_part_of_the_keys_is_refused_for_a_source():
 
 
 def test_cross_attention_without_a_source_says_so():
-    with pytest.raises(UsageError, match="no source to look at. Take x out of model.pattern, or choose a task"):
+    with pytest.raises(UsageError, match="looks at a source, and there is none. Take x out of model.pattern, or"):
         made("cross_attention")(torch.randn(B, T, D, dtype=torch.float64), None, Reading())
 
 

@@ -1,0 +1,3 @@
+"""Poolings: how the vectors of a sequence become one."""
+
+PARTS = "pooling"
