@@ -10,9 +10,12 @@ from typing import Any, Protocol, runtime_checkable
 class Contested(Protocol):
     """A task whose models `compare` ranks by a measure over units that all of them answer."""
 
-    def contest(self, recipe: Any, data: Sequence[str], valid: Sequence[str] | None, *, fraction: float, seed: int
-                ) -> Contest:
-        """What models of this recipe's task are trained on and ranked by; without `valid` a fraction is held out."""
+    def contest(self, recipe: Any, data: Sequence[str], valid: Sequence[str] | None, *, fraction: float, seed: int,
+                targets: tuple[Any, Any] = (None, None)) -> Contest:
+        """What models of this recipe's task are trained on and ranked by; without `valid` a fraction is held out.
+
+        `targets` belong to `data` and to `valid`, of tasks with sources and targets.
+        """
         ...
 
     def reading(self, recipe: Any) -> Any:

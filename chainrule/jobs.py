@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from chainrule.protocols import Tokenizer
     from chainrule.recipe.recipe import Recipe
     from chainrule.starting import Start
-    from chainrule.text.corpora import Corpus
 
 steps = logging.getLogger("chainrule.steps")  # at level DEBUG: the name of each step as it begins
 
@@ -23,8 +22,8 @@ class Job:
     """What a family trains on."""
 
     recipe: Recipe
-    corpus: Corpus | None  # None if the family does not train on text but, for example, on counts
-    valid: Corpus | None
+    corpus: Any  # what the task opened: a text corpus, pairs, images …; None if the family trains on counts
+    valid: Any
     folder: Path  # where large temporary files may lie
     seconds: dict[str, float] = field(default_factory=dict)  # how long each step took, for the report
     began: float = field(default_factory=time.perf_counter)
@@ -42,7 +41,7 @@ class Job:
 class Trained:
     """What a family returns; `write(folder)` adds the model's files to the run."""
 
-    tokenizer: Tokenizer
+    tokenizer: Tokenizer | None
     model: Any  # the protocols define what it can do
     write: Callable[[Path], None]
     report: dict[str, Any]

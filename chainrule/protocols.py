@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
@@ -67,6 +67,15 @@ class Shortenable(Protocol):
 
 
 @runtime_checkable
+class HasSources(Protocol):
+    """A language model whose rows have sources of their own: texts to translate, images to describe."""
+
+    def begin(self, rows: np.ndarray) -> Any:
+        """The state of the rows of these sources, by their number, after <s>."""
+        ...
+
+
+@runtime_checkable
 class ReadsAtOnce(Protocol):
     """A language model that reads several tokens, such as a prompt, faster than one by one."""
 
@@ -101,7 +110,10 @@ class WritesAhead(Protocol):
 
 @runtime_checkable
 class ScoresUnits(Protocol):
-    """A language model that scores a stream of units without padding."""
+    """A model that scores a stream of units without padding: what `chainrule score` needs beside language models.
+
+    A language model gives ln p of each token after those before it, a masked one after all others of its unit.
+    """
 
     def score_units(self, ids: Array) -> Array:
         """(T,): ln p of each token of a stream of units that each end with </s>."""
@@ -160,16 +172,67 @@ class Classifier(Protocol):
 
 @runtime_checkable
 class ExplainsLabels(Protocol):
-    """A classifier whose scores are sums over the features of a text, so that each one's share is known."""
+    """A classifier that knows the share of each feature of a text: exactly, or to first order."""
+
+    evidence_is: str  # how shares are computed
 
     def evidence(self, text: bytes, label: str, other: str) -> list[tuple[Any, float]] | None:
         """Each feature (with `kind`, `text` and the numbers of its `words`) and what it adds to label − other."""
         ...
 
 
+@runtime_checkable
+class ImageModel(Protocol):
+    """Probabilities of images, pixel by pixel, from which new ones can be drawn."""
+
+    size: tuple[int, int]  # height and width
+    palette: np.ndarray  # (L, C): the color of each token
+
+    def tokens(self, images: Sequence[np.ndarray]) -> np.ndarray:
+        """(N, H·W): the tokens of images (H, W, C)."""
+        ...
+
+    def log_probs_of(self, tokens_NT: np.ndarray) -> np.ndarray:
+        """(N, H·W): ln p of each, given those before it."""
+        ...
+
+    def draw(self, begin_NT: np.ndarray, strategy: Any, filters: Sequence[Any], *, first: int = ...
+             ) -> tuple[np.ndarray, np.ndarray]:
+        """Tokens of whole images that begin so, and ln p of what was added; `first` is the number of the first."""
+        ...
+
+
+@runtime_checkable
+class Translator(Protocol):
+    """Texts from sources: translations, headlines, captions. What `chainrule translate` needs."""
+
+    def given(self, sources: Sequence[str | bytes]) -> LanguageModel:
+        """The language model whose i-th row has the i-th source."""
+        ...
+
+    def translate(self, sources: Sequence[str | bytes], *, beams: int = ..., num: int = ...,
+                  max_tokens: int | None = ..., length_penalty: float = ...) -> list[list[Any]]:
+        """For each source its `num` best targets, with `text`, `log_prob` and `score`."""
+        ...
+
+    def align(self, source: str | bytes, target: str) -> Any:
+        """What the tokens of a target looked at: `source`, `target` and `weights`; None where nothing shows it."""
+        ...
+
+
+@runtime_checkable
+class Transcriber(Protocol):
+    """Texts of recordings. What `chainrule transcribe` needs."""
+
+    def transcribe(self, recordings: Sequence[str | bytes], *, beams: int = ...) -> list[list[tuple[str, float]]]:
+        """For each recording, by its path, the likeliest texts with ln p, likeliest first; one where `beams` is 1."""
+        ...
+
+
 ABILITIES: dict[type, str] = {  # what a run can hold
     LanguageModel: "a language model", Filler: "a masked language model", WordVectors: "word vectors",
-    Classifier: "a text classifier"}
+    Classifier: "a classifier", Translator: "a translator", ImageModel: "a model of images",
+    Transcriber: "a transcriber"}
 
 
 def called(model: object) -> str:
@@ -256,6 +319,9 @@ class EncodesText(Protocol):
         ...
 
 
+LEARNED = "learned"  # stands for every task that has a loss
+
+
 class Family(Protocol):
     """What a recipe's `family` names: its options, how it is trained, how it is loaded. It is used as a class.
 
@@ -264,11 +330,17 @@ class Family(Protocol):
 
     Options: ClassVar[Any]  # a frozen pydantic model: the recipe's `model` section
     Training: ClassVar[Any] = None  # the same for the `training` section, where the family has one
-    tasks: ClassVar[tuple[str, ...]] = ("language",)  # what it can learn, the usual one first
+    tasks: ClassVar[tuple[str, ...]] = ("language",)  # what it can learn, the usual one first; perhaps LEARNED
     tokenizer: ClassVar[str] = "words"  # where a recipe names none
     sums: ClassVar[tuple[float, float]] = (0.99, 1.01)  # of the probabilities after a context: 1 but for rounding
     layered: ClassVar[bool] = False  # whether its models are `Layered`, also before they are trained
     changeable: ClassVar[tuple[str, ...]] = ()  # options that need not be a run's where a training starts from it
+    encoder: ClassVar[tuple[str, ...]] = ()  # options of the part of a model that another task can begin with
+
+    @classmethod
+    def earlier(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """A recipe as plain values in the words of this version, where runs of earlier ones have others."""
+        return data
 
     @classmethod
     def ready(cls) -> None:
@@ -315,80 +387,3 @@ class Family(Protocol):
     def parameters(cls, recipe: Any, vocabulary_size: int) -> int | None:
         """How many a model of this recipe has; None where the text decides."""
         return None
-
-
-class Task(Protocol):
-    """What a finished run can do, how it is evaluated and how it is described."""
-
-    ability: ClassVar[type]  # a protocol above
-    kind: ClassVar[str]  # in a sentence: "language model"
-    uses: ClassVar[tuple[str, ...]]  # commands for the run, which {run} stands for
-    caution: ClassVar[str]  # the last line of its model card
-    reads_text: ClassVar[bool] = True  # whether text.… can be changed when it is measured
-
-    def evaluate(self, run: Any, data: Any, how: Any) -> dict[str, Any]:
-        """What `chainrule evaluate` prints; `how` is a `verbs.evaluate.Measuring`."""
-        ...
-
-
-class LearnedTask(Task, Protocol):
-    """A task that a network learns by gradient descent: what it reads, its loss, its measures."""
-
-    causal: ClassVar[bool]  # how the network reads: from left to right, or both ways
-
-    def vocabulary(self, tokenizer: Tokenizer) -> int:
-        """Different tokens that the network reads."""
-        ...
-
-    def read(self, job: Job) -> Any:
-        """The text to train on and to validate on, in tokens, and the tokenizer."""
-        ...
-
-    def training_data(self, read: Any, network: Any, plan: Any, say: Any) -> TrainingData:
-        """The same in batches."""
-        ...
-
-    def loss(self, network: Any, batch: Any, *, smoothing: float = 0.0) -> tuple[Any, int, Any]:
-        """The sum of the losses of a batch's targets, their number, and the state after it where one is carried."""
-        ...
-
-    def validate(self, network: Any, batches: Iterator[Any]) -> dict[str, float]:
-        """`loss`, the smaller the better, and other measures; {} where there are no batches."""
-        ...
-
-    def samples(self, network: Any, tokenizer: Tokenizer) -> list[str]:
-        """Texts that the network generates, to show its progress."""
-        ...
-
-    def model(self, network: Any, tokenizer: Tokenizer) -> Any:
-        """The network as the model of a finished run."""
-        ...
-
-
-class TrainingData(Protocol):
-    """What a training reads, batch by batch: a function of the seed and the step alone."""
-
-    rows: int  # of a batch
-    context: int  # tokens of a row
-    tokens: int  # of the text
-    tokens_per_step: int
-    steps_per_epoch: float
-    evaluation_tokens: int  # of the validation text, that an evaluation measures; 0 without one
-    carries: bool  # whether a state is carried from one batch to the next
-    tokenizer: Tokenizer | None
-
-    def batch(self, step: int) -> Any:
-        """What a step reads, as NumPy arrays."""
-        ...
-
-    def validation(self, rows: int) -> Iterator[Any]:
-        """The validation text in batches of so many rows."""
-        ...
-
-    def measured(self, loss: float) -> Mapping[str, float]:
-        """Further metrics derived from a training loss, such as bits per byte."""
-        ...
-
-    def measured_in_validation(self, loss: float) -> Mapping[str, float]:
-        """The same of a validation loss."""
-        ...

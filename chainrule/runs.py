@@ -19,10 +19,10 @@ from chainrule.storage.manifest import HINT
 from chainrule.storage.tensors import open_tensors
 
 if TYPE_CHECKING:
-    from chainrule.protocols import Tokenizer
     from chainrule.text.options import TextOptions
 
 TOKENIZER, REPORT, METRICS = "tokenizer.json", "report.json", "metrics.jsonl"
+FACTS = "known.json"  # what a task knows about its data besides the tokenizer: labels, means and the like
 SIZES = ("order", "dimension", "parameters")  # those that a report may have
 # what a family raises where tensors are missing, or have other names, shapes or types than its own
 MISFITS = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, AssertionError, RecursionError)
@@ -35,14 +35,15 @@ class LoadedRun:
 
     path: Path
     recipe: Recipe
-    tokenizer: Tokenizer
+    tokenizer: Any  # a Tokenizer; None where neither inputs nor outputs are text
     model: Any  # a language model, or what else the family makes: see `protocols.ABILITIES`
     report: Mapping[str, Any]
 
     def __repr__(self) -> str:
         sizes = [f"{key} {self.report[key]:,}" for key in SIZES if isinstance(self.report.get(key), int)]
-        facts = [f"family {self.recipe.family}", f"task {self.recipe.task['name']}", *sizes,
-                 f"tokenizer {self.recipe.tokenizer['name']} ({self.tokenizer.vocabulary_size:,} tokens)"]
+        facts = [f"family {self.recipe.family}", f"task {self.recipe.task['name']}", *sizes]
+        if self.tokenizer is not None:
+            facts.append(f"tokenizer {self.recipe.tokenizer['name']} ({self.tokenizer.vocabulary_size:,} tokens)")
         return f"LoadedRun({str(self.path)!r}: {', '.join(facts)})"
 
     def _repr_html_(self) -> str:
@@ -52,7 +53,8 @@ class LoadedRun:
 
         measured = self.report.get("valid")
         shown = {"family": self.recipe.family, "task": self.recipe.task["name"],
-                 "tokenizer": f"{self.recipe.tokenizer['name']}, {self.tokenizer.vocabulary_size:,} tokens",
+                 **({} if self.tokenizer is None else {
+                     "tokenizer": f"{self.recipe.tokenizer['name']}, {self.tokenizer.vocabulary_size:,} tokens"}),
                  **{key: self.report[key] for key in SIZES if isinstance(self.report.get(key), int)},
                  **{f"validation: {key.replace('_', ' ')}": value for key, value in
                     (measured if isinstance(measured, dict) else {}).items() if isinstance(value, int | float)}}
@@ -97,7 +99,7 @@ def load(run: str | Path, *, to_write: bool = False) -> LoadedRun:
     if COUNTS in folder.files:
         raise StorageError(f"{run}: holds counts, not a model. Make one with chainrule merge {run} --out RUN.")
     recipe = recipe_of(folder.path)
-    tokenizer = load_tokenizer(folder.file(TOKENIZER))
+    tokenizer: Any = None if recipe.tokenizer is None else load_tokenizer(folder.file(TOKENIZER))
     report = read_object(folder.file(REPORT))
     family: Any = find("families", recipe.family)
     try:
@@ -150,7 +152,8 @@ def save_run(path: str | Path, write_model: Callable[[Path], None], *, recipe: R
     def fill(folder: Path) -> None:
         write_model(folder)
         _check_finite(folder, path)
-        tokenizer.save(folder / TOKENIZER)
+        if tokenizer is not None:
+            tokenizer.save(folder / TOKENIZER)
         text = recipe.to_yaml()
         (folder / RECIPE).write_text(text, encoding="utf-8")
         (folder / REPORT).write_text(json_text(report, indent=1) + "\n", encoding="utf-8")

@@ -11,13 +11,13 @@ import numpy as np
 
 from chainrule.classifying.beginning import Beginning
 from chainrule.classifying.features import Bags, Features, Shape
-from chainrule.classifying.labeled import Example
 from chainrule.classifying.learning import fresh, learn
 from chainrule.classifying.model import TextClassifier
 from chainrule.classifying.targets import Targets
 from chainrule.classifying.validating import Part, Validation, held_out_parts, labeled_parts
 from chainrule.classifying.vocabulary import learn_features
 from chainrule.errors import DataError
+from chainrule.inputs.labeled import Example
 from chainrule.threads import cores
 from chainrule.vectors.training_options import TrainingOptions
 

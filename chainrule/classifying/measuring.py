@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from chainrule.classifying.labeled import Example
-from chainrule.classifying.model import TextClassifier, label_ids
+from chainrule.classifying.model import label_ids
+from chainrule.classifying.report import Answered
 from chainrule.classifying.spelling import BLOCK
 from chainrule.errors import DataError, OptionError, UsageError
+from chainrule.evaluation.options import Measuring
+from chainrule.inputs.labeled import Example
+from chainrule.protocols import Classifier
 from chainrule.threads import cores
 
 TEXTS = 10_000  # looked at together, at most; and BLOCK bytes for each processor
@@ -76,18 +79,20 @@ class Tally:
         return rows
 
 
-def measure(model: TextClassifier, examples: Iterable[Example], name: str, threshold: float | None = None
-            ) -> dict[str, Any]:
-    """Precision and recall of the likeliest label, in all and by label.
+def measure(model: Classifier, examples: Iterable[Example], name: str, threshold: float | None = None,
+            how: Measuring | None = None) -> dict[str, Any]:
+    """Precision and recall of the likeliest label, in all and by label; intervals, calibration, mistakes.
 
-    Texts are read a few at a time. Those whose likeliest label has a probability below `threshold` are rejected.
+    Inputs are read a few at a time. Those whose likeliest label has a probability below `threshold` are rejected.
     """
-    tally = Tally(model.labels, threshold)
+    tally, answered, how = Tally(model.labels, threshold), Answered(model.labels), how or Measuring()
     for some in together(examples):
-        tally.add(model.log_probabilities([each.text for each in some]), tally.wanted(some))
+        logs = model.log_probabilities([each.text for each in some])
+        tally.add(logs, tally.wanted(some))
+        answered.add(logs, some, dict(tally.ids))
     if not tally.texts:
-        raise DataError(f"{name}: no text with a label.")
-    return {**tally.figures(), "per_label": tally.by_label()}
+        raise DataError(f"{name}: nothing with a label.")
+    return {**tally.figures(), **answered.figures(how.bootstrap, how.seed), "per_label": tally.by_label()}
 
 
 def spelled(figures: Mapping[str, Any]) -> str:

@@ -68,6 +68,8 @@ class TextClassifier:
         return [[(self.labels[c], float(chances[text, c])) for c in row if chances[text, c] >= threshold]
                 for text, row in enumerate(best.tolist())]
 
+    evidence_is = "exact"
+
     def evidence(self, text: bytes, label: str, other: str) -> list[tuple[Feature, float]] | None:
         """Each feature of a text with what it adds to the score of `label` less that of `other`.
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from chainrule.classifying.labeled import Layout, examples
-from chainrule.classifying.labeled_json import split_names
 from chainrule.errors import DataError
+from chainrule.inputs.labeled import Layout, examples
+from chainrule.inputs.labeled_json import split_names
 from chainrule.text.corpora import open_corpus
 from chainrule.text.corpora.formats import FileSource
 from chainrule.text.corpora.packing import is_json

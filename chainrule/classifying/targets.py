@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from chainrule.classifying.labeled import Example
 from chainrule.classifying.tree import label_tree
 from chainrule.errors import DataError
+from chainrule.inputs.labeled import Example
 from chainrule.vectors.huffman import Tree, no_tree
 
 FEWEST = 10  # texts that are worth holding out: of fewer, accuracy says little

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from chainrule.classifying.features import Bags
-from chainrule.classifying.labeled import Example
 from chainrule.classifying.measuring import TEXTS, Tally, spelled, together
 from chainrule.classifying.model import TextClassifier
 from chainrule.classifying.targets import FEWEST, Targets
 from chainrule.errors import DataError
+from chainrule.inputs.labeled import Example
 
 log = logging.getLogger("chainrule")
 COOL_DOWN = 3  # passes over which the step falls to 0 after a plateau; five were no better on eight sets of texts

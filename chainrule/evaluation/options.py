@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -13,4 +14,6 @@ class Measuring:
     seed: int = 0  # of the resamples
     by_order: bool = False  # also with shorter contexts
     characters: bool = True  # bits per character too, for which the text is read once more
+    beams: int | None = None  # of beam search, where texts are generated; None: the task's own number
+    target: Any = None  # what --target names, of a task with sources and targets
     threshold: float | str | None = None  # a classifier rejects texts whose likeliest label is less probable

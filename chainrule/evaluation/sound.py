@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from chainrule.arrays import to_numpy
-from chainrule.protocols import Classifier, Filler, LanguageModel, WordVectors
+from chainrule.protocols import Classifier, Filler, ImageModel, LanguageModel, WordVectors
 
 ROWS, LENGTH = 3, 4  # sampled contexts: so many rows of so many random tokens
 SAMPLE = 64  # words that are looked at
@@ -57,14 +57,24 @@ def _vectors(model: Any, tokenizer: Any, sums: tuple[float, float]) -> str | Non
 
 
 def _classifier(model: Any, tokenizer: Any, sums: tuple[float, float]) -> str | None:
+    if tokenizer is None:  # it reads no text, so it says itself what can be tried
+        good = _are_probabilities(np.exp(model.log_p_of_example()))
+        return None if good else "the probabilities of labels are not from 0 to 1"
     spread = np.unique(np.linspace(0, tokenizer.vocabulary_size - 1, SAMPLE).astype(int)).tolist()
     texts = ["", *(tokenizer.token(id) for id in spread)]
     good = _are_probabilities(np.asarray(model.probabilities(texts)))
     return None if good else "the probabilities of labels are not from 0 to 1"
 
 
+def _image_model(model: Any, tokenizer: Any, sums: tuple[float, float]) -> str | None:
+    tokens_LT = np.tile(np.arange(len(model.palette))[:, None], (1, model.size[0] * model.size[1]))
+    good = _are_probabilities(np.exp(model.log_probs_of(tokens_LT)))
+    return None if good else "the probabilities of pixels are not from 0 to 1"
+
+
 def _are_probabilities(p: np.ndarray) -> bool:
     return bool(((p >= 0) & (p <= 1 + ROUNDING)).all())  # NaN is neither
 
 
-CHECKS = {LanguageModel: _language_model, Filler: _filler, WordVectors: _vectors, Classifier: _classifier}
+CHECKS = {LanguageModel: _language_model, Filler: _filler, WordVectors: _vectors, Classifier: _classifier,
+          ImageModel: _image_model}

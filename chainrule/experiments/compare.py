@@ -15,7 +15,7 @@ from chainrule.experiments.by_tokens import LOSSLESS
 from chainrule.experiments.contestants import Contestant, check_recipes, contestants, one_task
 from chainrule.experiments.excerpts import passages, prompts
 from chainrule.experiments.folder import check_folder, locked, write_plan
-from chainrule.experiments.holdout import FRACTION, Source, of_single_lines, source, texts
+from chainrule.experiments.holdout import Source, of_single_lines, source, texts, unread_source
 from chainrule.experiments.progress import LogLines, TrialProgress, forecast
 from chainrule.experiments.running import Setting, Trial, finished, outcome
 from chainrule.experiments.terms import (
@@ -98,6 +98,9 @@ def planned(words: Sequence[str], data: Any, budget: Budget, terms: Terms) -> Co
     _check_changes(entries, terms)
     check_recipes(plain)
     like = reads_alike(plain)
+    if not contested and (terms.target is not None or terms.valid_target is not None):
+        raise UsageError(f"--target = {terms.target or terms.valid_target}: these models are compared on text alone, "
+                         "which has no targets. Leave it out.")
     if contested:
         return planned_contest(Asked(entries, plain, task, like), data, budget, terms)
     where, notes = source(data, terms.valid, like.text, like.split.valid, like.split.seed)
@@ -145,8 +148,9 @@ def planned_contest(asked: Asked, data: Any, budget: Budget, terms: Terms) -> Co
         if each.recipe is not None and task.reading(each.recipe) != task.reading(like):
             raise UsageError(f"{each.name} reads the data in another way than {asked.plain[0].name}, expected the same "
                              "for all. Set it for all with --change.")
-    where, _ = source(data, terms.valid, like.text, like.split.valid or FRACTION, like.split.seed)
-    contest = task.contest(like, where.data, where.valid, fraction=where.fraction, seed=where.seed)
+    where = unread_source(data, terms, like)
+    contest = task.contest(like, where.data, where.valid, fraction=where.fraction, seed=where.seed,
+                           targets=(where.target, where.valid_target))
     tokenizer, _ = (None, None) if terms.tokenizer in (None, OWN) else chosen_tokenizer(terms.tokenizer, 0)
     resolved = [each.resolved([*shared_changes(each, terms, budget, tokenizer), f"split.valid={contest.split!r}"])
                 for each in asked.entries]
@@ -221,6 +225,7 @@ def _command(words: Sequence[str], data: Any, out: Path, budget: str, terms: Ter
     tokenizer = None if terms.tokenizer is None else str(terms.tokenizer)
     parts = ["chainrule", "compare", *words, *options("--data", data), *options("--valid", terms.valid), "--budget",
              budget, *options("--tokenizer", tokenizer), *options("--params", terms.params),
+             *options("--target", terms.target), *options("--valid-target", terms.valid_target),
              *(options("--seeds", terms.seeds) if terms.seeds > 1 else []), *options("--grid", terms.grid),
              *options("--change", terms.changes), *options("--plugins", map(_near, folders())), "--out", str(out)]
     return shlex.join(parts)

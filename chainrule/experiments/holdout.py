@@ -31,6 +31,8 @@ class Source:
     fraction: float
     seed: int
     text: dict[str, Any]
+    target: tuple[str, ...] | None = None  # what belongs to the data, of tasks with sources and targets
+    valid_target: tuple[str, ...] | None = None
 
     def halves(self) -> tuple[Corpus, Corpus]:
         """The text to train on, and the text held out."""
@@ -54,6 +56,13 @@ def source(data: Spec, valid: Spec | None, text: TextOptions, fraction: float, s
         share = float(f"{MOST / size:.1g}")
         notes.append(f"{share:.1%} of the text is held out, about {MOST >> 20} MB: split.valid=0.1 would take more.")
     return Source(specs, given, share, seed, text.model_dump(mode="json")), notes
+
+
+def unread_source(data: Spec, terms: Any, like: Any) -> Source:
+    """The same for a task that opens its data itself."""
+    targets = [None if each is None else _listed(each) for each in (terms.target, terms.valid_target)]
+    return Source(_listed(data), None if terms.valid is None else _listed(terms.valid), like.split.valid or FRACTION,
+                  like.split.seed, like.text.model_dump(mode="json"), *targets)
 
 
 def piece(held_out: Corpus) -> str:

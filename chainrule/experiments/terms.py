@@ -37,6 +37,8 @@ class Terms:
     params: int | str | None = None  # about how many parameters each model with a width gets, such as "400k"
     grid: Sequence[str] = ()  # path=value,value: variants of each recipe
     changes: Sequence[str] = ()  # path=value for every recipe that has such an option
+    target: str | Path | Sequence[str | Path] | None = None  # what belongs to the data line by line: translations
+    valid_target: str | Path | Sequence[str | Path] | None = None  # the same of `valid`
 
 
 def chosen_tokenizer(choice: str | Mapping[str, Any] | None, train_bytes: int) -> tuple[dict[str, Any], str | None]:

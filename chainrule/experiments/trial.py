@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.errors import ChainruleError, DataError
+from chainrule.verbs.train import learns_from_validation
 
 OUT_OF_MEMORY = "out of memory. Try a smaller model or batch, or less text."
 EVERY = 0.5  # seconds between two lines about a training
@@ -72,7 +73,8 @@ def perform(task: Mapping[str, Any]) -> None:
     from chainrule.starting import resolved
     from chainrule.verbs.train import finish, prepared
 
-    recipe, out, source = make_recipe(task["recipe"]), Path(task["run"]), Source(**task["source"])
+    out, source = Path(task["run"]), Source(**task["source"])
+    recipe, start = resolved(make_recipe(task["recipe"]), (), None)
     contest = contest_of(recipe, source)
     if contest is None:
         text, held_out = source.halves()
@@ -80,7 +82,6 @@ def perform(task: Mapping[str, Any]) -> None:
     else:
         corpus, valid = contest.for_validation() if learns_from_validation(recipe) else (contest.train, None)
     if not is_trained(out, recipe, corpus, valid):
-        recipe, start = resolved(recipe, (), None)
         job = prepared(recipe, corpus, out, valid=valid, force=True, show=_ProgressSender(), start=start)
         family: Any = find("families", recipe.family)
         finish(job, family.train(job), out, force=True, measure=False)
@@ -121,16 +122,6 @@ def validation(recipe: Any, train: Any, held_out: Any) -> tuple[Any, Any]:
         return split(train, 0.1, recipe.split.seed + 1)
     except DataError:
         return train, None
-
-
-def learns_from_validation(recipe: Any) -> bool:
-    """Jelinek-Mercer weights, those of a mixture with an earlier run, early stopping, and plateau schedules."""
-    training = getattr(recipe, "training", None)
-    if training is not None:
-        schedule = getattr(training, "schedule", None) or {}
-        return getattr(training, "patience", None) is not None or schedule.get("name") == "plateau"
-    smoothing = getattr(recipe.model, "smoothing", None)
-    return smoothing is not None and (smoothing["name"] == "jelinek_mercer" or recipe.start_from is not None)
 
 
 if __name__ == "__main__":

@@ -17,11 +17,12 @@ def neural_cost(recipe: Any, vocabulary_size: int, tokens: float | None = None, 
     from chainrule.recipe.registry import build
     from chainrule.training.networks import chosen_device
 
-    shape, plan = shape_of(recipe, causal=build("tasks", recipe.task).causal), plan_of(recipe)
+    task, plan = build("tasks", recipe.task), plan_of(recipe)
+    shape = shape_of(recipe, causal=task.causal)
     training = Training(math.ceil(plan.batch / plan.accumulation), plan.precision,
                         lambda named: build("training/optimizers", plan.optimizer, named),
                         SCORES[chosen_device("auto").type], plan.ema is not None)
-    return _with_run(estimate(shape, vocabulary_size, training, refresh=measure), plan, tokens)
+    return _with_run(estimate(shape, task.sizes(vocabulary_size), training, refresh=measure), plan, tokens)
 
 
 def engine_cost(recipe: Any, vocabulary_size: int, tokens: float | None = None, *, measure: bool = False

@@ -10,14 +10,14 @@ from chainrule.storage.environment import memory
 BYTES = 8  # of each parameter at least: weight and gradient in float32; optimizer and activations need more
 
 
-def check_memory(shape: Any, vocabulary_size: int, device: str) -> None:
+def check_memory(shape: Any, sizes: Any, device: str) -> None:
     """Refuses weights and gradients larger than the machine's memory; a GPU raises its own error."""
     from chainrule.models.cost.counting import on_meta
     from chainrule.training.networks import chosen_device
 
     if chosen_device(device).type != "cpu":
         return
-    check_count(sum(each.numel() for each in on_meta(shape, vocabulary_size).parameters()))
+    check_count(sum(each.numel() for each in on_meta(shape, sizes).parameters()))
 
 
 def check_count(count: int, bound: str = "") -> None:

@@ -6,11 +6,12 @@ import logging
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_serializer, model_validator
 
 from chainrule.errors import OptionError, StorageError, UsageError
 from chainrule.jobs import Job, Trained
@@ -38,11 +39,12 @@ def _listed(given: Any) -> Any:
 
 Loggers = Annotated[tuple[Annotated[dict[str, Any], PartOf("training/loggers")], ...],
                     BeforeValidator(_listed)]
+SHAPE = {each.name for each in fields(Shape)}
 Sublayer = Annotated[dict[str, Any] | None, PartOf(SUBLAYERS, optional=True)]
 
 
-class StackOptions(BaseModel):
-    """What a recipe's `model` section may say: a `Shape`. Letters that the pattern lacks may be null."""
+class SentenceOptions(BaseModel):
+    """A sentence of sublayers and what is around it. Letters that the pattern lacks may be null."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
@@ -60,7 +62,6 @@ class StackOptions(BaseModel):
     wiring: Annotated[dict[str, Any], PartOf("parts/wirings")] = {"name": "pre_norm"}
     position: Annotated[dict[str, Any], PartOf("parts/positions")] = {"name": "rotary"}
     embedding: Annotated[dict[str, Any], PartOf("parts/embeddings")] = {"name": "lookup"}
-    head: Annotated[dict[str, Any], PartOf("parts/heads")] = {"name": "tied"}
     dropout: Annotated[dict[str, Any], PartOf("parts/dropouts")] = {"name": "independent"}
 
     @model_validator(mode="before")
@@ -90,6 +91,48 @@ class StackOptions(BaseModel):
         return full
 
 
+ALIKE = ("width", "context", "norm", "wiring", "position", "embedding", "dropout")
+
+
+class SourceOptions(SentenceOptions):
+    """The stack whose vectors cross-attention looks at."""
+
+    causal: bool = False  # whether it reads from left to right only
+    shared_embedding: bool = False  # of source and target, which then have one vocabulary
+
+
+class _StackOptions(SentenceOptions):
+    """What a recipe's `model` section may say: a `Shape`, and where its first weights come from."""
+
+    causal: bool | None = None  # null: as the task has it
+    head: Annotated[dict[str, Any], PartOf("parts/heads")] = {"name": "tied"}
+    pooling: Annotated[dict[str, Any] | None, PartOf("parts/poolings", optional=True)] = None
+    source: SourceOptions | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def source_is_alike(cls, given: Any) -> Any:
+        """What a source does not say is as in the stack that looks at it; letters, where its pattern has them."""
+        if not isinstance(given, dict) or not isinstance(source := given.get("source"), dict):
+            return given
+        pattern = source.get("pattern", given.get("pattern"))
+        letters = {slot.letter for slot in slots(pattern)} if isinstance(pattern, str) else set()
+        alike = {name: given[name] for name in (*ALIKE, *(letters & set(USUAL))) if name in given}
+        return {**given, "source": {**alike, **source}}
+
+    @model_serializer(mode="wrap")
+    def said(self, dump: Any) -> dict[str, Any]:
+        """Most models have neither pooling nor source, nor an encoder from elsewhere."""
+        found = dump(self)
+        return {name: value for name, value in found.items() if value is not None or name not in RARE}
+
+
+RARE = ("pooling", "source", "causal", "from")
+# `from` is a word of Python, so the field cannot be written as the others: a run whose encoder is taken over
+StackOptions: Any = create_model("StackOptions", __base__=_StackOptions, __doc__=_StackOptions.__doc__,
+                                 **{"from": (str | None, None)})  # type: ignore[call-overload]
+
+
 def _expanded(choice: Any) -> Any:
     """The short form of an attention part in full; a value of another type is refused later, with its place."""
     return expanded(choice) if isinstance(choice, str | dict) else choice
@@ -97,13 +140,21 @@ def _expanded(choice: Any) -> Any:
 
 def shape_of(recipe: Any, *, causal: bool = True) -> Shape:
     """The shape of the stack that a recipe describes; letters that the pattern lacks keep their usual part."""
-    given = {name: value for name, value in recipe.model if value is not None and name not in (*USUAL, "parts")}
-    letters = {letter: getattr(recipe.model, letter) for letter in USUAL if getattr(recipe.model, letter)}
-    return Shape(parts=letters | dict(recipe.model.parts), causal=causal, **given)
+    source, reads = getattr(recipe.model, "source", None), getattr(recipe.model, "causal", None)
+    return replace(_shape(recipe.model, ("source", "causal")), causal=causal if reads is None else reads,
+                   source=None if source is None else _shape(source))
+
+
+def _shape(options: Any, without: tuple[str, ...] = ()) -> Shape:
+    given = {name: value for name, value in options
+             if value is not None and name in SHAPE and name not in (*without, "parts")}
+    letters = {letter: getattr(options, letter) for letter in USUAL if getattr(options, letter)}
+    return Shape(parts=letters | dict(options.parts), **given)
 
 
 BudgetSection = section_of(Budget, "exactly one of steps, epochs, tokens, flops and seconds, more than 0")
-StepwiseTraining = section_of(Plan, without=("seed", "initial", "compile", "precision"),
+StepwiseTraining = section_of(Plan, without=("seed", "initial", "compile", "precision", "unfreeze",
+                                             "layer_decay"),
                               replaced={"budget": (Annotated[BudgetSection, OneOf()], BudgetSection(epochs=1)),
                                         "schedule": (Annotated[dict[str, Any], PartOf("training/schedules")],
                                                      {"name": "cosine"}),
@@ -116,6 +167,7 @@ def plan_of(recipe: Any) -> Plan:
     return Plan(budget=Budget(**dict(recipe.training.budget)), seed=recipe.seed, **given)
 
 
+ENCODER = ("pattern", "width", *USUAL, "parts", "norm", "wiring", "position", "embedding")
 CHANGEABLE = ("model.context", "model.dropout")  # they change no weight: other positions, if learned, are refused later
 
 
@@ -125,6 +177,10 @@ def start_weights(job: Job, put: Callable[[Path], None]) -> bool:
     `put(path)` reads the weights of a file. The optimizer begins anew: a run keeps no state of it.
     """
     if job.start is None:
+        return False
+    if job.start.part == "encoder":
+        put(job.start.path / WEIGHTS)
+        log.info(f"the encoder begins with the weights of {job.start.path}.")
         return False
     try:
         put(job.start.path / WEIGHTS)
@@ -143,16 +199,25 @@ def callbacks_of(job: Job, group: Group | None = None) -> Callbacks:
     return Callbacks(log.info, job.show) if group is None or group.leads else Callbacks(lambda _: None)
 
 
-def workspace_of(job: Job, tokenizer: Any) -> Workspace:
+def workspace_of(job: Job, known: Any) -> Workspace:
     """The folder of the unfinished training; its identity is everything that must not change when it is resumed."""
     assert job.corpus is not None
     identity = {**job.recipe.model_dump(mode="json"), "data": job.corpus.fingerprint()[:16],
-                "valid data": job.valid and job.valid.fingerprint()[:16], "tokenizer.json": tokenizer.digest()[:16]}
+                "valid data": job.valid and job.valid.fingerprint()[:16], "tokenizer.json": known.digest()[:16]}
     if job.out is None:
         path = Path(tempfile.mkdtemp(prefix=f".{job.recipe.family}.training-", dir=job.folder))
     else:
         path = job.out.absolute().with_name(f".{job.out.absolute().name}.training")
     return Workspace(path, identity, force=job.force, say=log.info)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a finished training knows about its data, how many tokens an epoch had, and what the loss is a mean over."""
+
+    known: Any
+    tokens: int
+    loss_per: str = "token"
 
 
 def trained(job: Job, model: Any, read: Any, fitted: Fitted, workspace: Workspace, save: Callable[[Path], None]
@@ -162,24 +227,26 @@ def trained(job: Job, model: Any, read: Any, fitted: Fitted, workspace: Workspac
 
     def write(folder: Path) -> None:
         save(folder / WEIGHTS)
+        read.known.save(folder)
         shutil.copyfile(workspace.path / TIMINGS, folder / TIMINGS)
         if (workspace.path / LOGS).is_dir():
             shutil.copytree(workspace.path / LOGS, folder / LOGS)
 
-    return Trained(read.tokenizer, model, write, _report(fitted, read), fitted.metrics,
+    return Trained(read.known.tokenizer, model, write, _report(fitted, read), fitted.metrics,
                    saved=lambda: shutil.rmtree(workspace.path))
 
 
 def _report(fitted: Fitted, read: Any) -> dict[str, Any]:
-    state = fitted.state
-    found = {"vocabulary": read.tokenizer.vocabulary_size, "parameters": fitted.parameters, "steps": state.step,
-             "epochs": round(state.tokens / len(read.train.ids), 3), "tokens": state.tokens, "flops": fitted.flops,
+    state, per = fitted.state, getattr(read, "loss_per", "token")
+    found = {**({} if read.known.tokenizer is None else {"vocabulary": read.known.tokenizer.vocabulary_size}),
+             "parameters": fitted.parameters, "steps": state.step,
+             "epochs": round(state.tokens / read.tokens, 3), "tokens": state.tokens, "flops": fitted.flops,
              "skipped_steps": state.skipped, "training": fitted.training, "kept": fitted.kept,
              "tokens_per_second": round(fitted.tokens_per_second), "peak_memory": fitted.peak_memory,
-             "advice": fitted.advice}
+             "advice": fitted.advice, **({} if per == "token" else {"loss_per": per})}
     for name, row in (("best", state.best), ("last", state.last)):
         if "loss" in row:
-            found[name] = {key: value for key, value in row.items() if key != "number"}
+            found[name] = {key: value for key, value in row.items() if key not in ("number", "rank")}
     return found
 
 

@@ -80,22 +80,22 @@ class Engine(Family):
         task, plan, callbacks = build("tasks", recipe.task), plan_of(recipe), callbacks_of(job)
         with job.timed("reading"):
             read = task.read(job)
-        workspace = workspace_of(job, read.tokenizer)
+        workspace = workspace_of(job, read.known)
         with job.timed("training"), recipe_paths_in_errors(recipe):
-            network = new_network(recipe, task.vocabulary(read.tokenizer))
+            network = new_network(recipe, read.known.sizes.vocabulary)
             refuse_training(network.shape, training_differences(network.shape))
             goes_on = start_weights(job, lambda path: _read_weights(network, path))
             data = task.training_data(read, network, plan, callbacks.say)
             fitted = fit(EngineLearner(network, task, data, plan, callbacks), workspace, callbacks,
                          measure_first=goes_on)
-        return trained(job, task.model(network, read.tokenizer), read, fitted, workspace,
+        return trained(job, task.model(network, read.known), read, fitted, workspace,
                        lambda path: save_tensors(path, exported(network)))
 
     @classmethod
     def load(cls, folder: Path, recipe: Any, tokenizer: Tokenizer) -> Any:
         network = new_network(recipe, tokenizer.vocabulary_size)
         _read_weights(network, folder / WEIGHTS)
-        return build("tasks", recipe.task).model(network, tokenizer)
+        return _model(recipe, network, tokenizer)
 
     @classmethod
     def write(cls, folder: Path, run: Any) -> None:
@@ -110,7 +110,7 @@ class Engine(Family):
     def begin(cls, recipe: Any, tokenizer: Tokenizer) -> Any:
         with recipe_paths_in_errors(recipe):
             network = new_network(recipe, tokenizer.vocabulary_size)
-        return build("tasks", recipe.task).model(network, tokenizer)
+        return _model(recipe, network, tokenizer)
 
     @classmethod
     def cost(cls, recipe: Any, vocabulary_size: int, tokens: float | None = None, *, measure: bool = False
@@ -136,6 +136,11 @@ def _read_weights(network: Any, path: Path) -> None:
             raise StorageError(f"{path}: {name!r} has numbers of the type {array.dtype}, expected floating-point ones; "
                                "the weights belong to another model.")
     imported(network, found)
+
+
+def _model(recipe: Any, network: Any, tokenizer: Tokenizer) -> Any:
+    task = build("tasks", recipe.task)
+    return task.model(network, task.load_known(None, tokenizer))
 
 
 def new_network(recipe: Any, vocabulary: int) -> Any:

@@ -6,11 +6,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from pydantic import Field
+
 from chainrule.errors import UsageError
 from chainrule.families._memory_check import check_memory
 from chainrule.families._stepwise import (
     CHANGEABLE,
+    ENCODER,
     WEIGHTS,
+    Finished,
     StackOptions,
     StepwiseTraining,
     callbacks_of,
@@ -22,7 +26,7 @@ from chainrule.families._stepwise import (
     workspace_of,
 )
 from chainrule.jobs import Job, Trained
-from chainrule.protocols import Family, Tokenizer
+from chainrule.protocols import LEARNED, Family, Tokenizer
 from chainrule.recipe.choices import PartOf
 from chainrule.recipe.error_paths import recipe_paths_in_errors
 from chainrule.recipe.registry import build, part
@@ -34,10 +38,11 @@ class Neural(Family):
     """Networks of sublayers such as (sf)*6, trained by gradient descent."""
 
     Options = StackOptions
-    tasks = ("language", "masked_language")
+    tasks = ("language", LEARNED)
     tokenizer = "byte_pair"
     layered = True
     changeable = CHANGEABLE
+    encoder = ENCODER
 
     class Training(StepwiseTraining):  # type: ignore[misc, valid-type]
         """What a recipe's `training` section may say: a `Plan`, and the device."""
@@ -45,6 +50,8 @@ class Neural(Family):
         optimizer: Annotated[dict[str, Any], PartOf("training/optimizers")] = {"name": "adamw"}
         precision: Literal["float32", "float64", "bfloat16", "float16"] = "float32"
         initial: Literal["torch", "engine"] = "torch"
+        unfreeze: Literal["all", "none", "gradual"] = "all"
+        layer_decay: float = Field(default=1.0, gt=0, le=1)
         compile: Literal["auto", "on", "off"] = "auto"
         device: Literal["auto", "cpu", "cuda"] = "auto"
 
@@ -63,7 +70,7 @@ class Neural(Family):
         from chainrule.training.checkpoints import gathered
         from chainrule.training.group import joined_group
         from chainrule.training.loop import fit
-        from chainrule.training.networks import check_precision, chosen_device, new_network
+        from chainrule.training.networks import begin_parts, check_precision, chosen_device, new_network
         from chainrule.training.torch_learner import TorchLearner
         from chainrule.training.weights import weights
 
@@ -72,17 +79,21 @@ class Neural(Family):
         callbacks = callbacks_of(job, group)
         with job.timed("reading"):
             read = task.read(job)
-        workspace = workspace_of(job, read.tokenizer)
+        workspace = workspace_of(job, read.known)
         with job.timed("training"), recipe_paths_in_errors(recipe):
-            shape, vocabulary = shape_of(recipe, causal=task.causal), task.vocabulary(read.tokenizer)
-            check_memory(shape, vocabulary, recipe.training.device)
-            network = new_network(shape, vocabulary, plan).to(chosen_device(recipe.training.device))
+            shape, sizes = shape_of(recipe, causal=task.causal), read.known.sizes
+            check_memory(shape, sizes, recipe.training.device)
+            network = new_network(shape, sizes, plan)
+            begin_parts(network, read.known)
+            network = network.to(chosen_device(recipe.training.device))
             check_precision(network, plan)
-            goes_on = start_weights(job, lambda path: _read_weights(network, path))
+            encoder = job.start is not None and job.start.part == "encoder"
+            goes_on = start_weights(job, lambda path: (_read_encoder if encoder else _read_weights)(network, path))
             data = task.training_data(read, network, plan, callbacks.say)
             fitted = fit(TorchLearner(network, task, data, plan, callbacks, group), workspace, callbacks,
                          measure_first=goes_on)
-        found = trained(job, task.model(network, read.tokenizer), read, fitted, workspace,
+            known = task.finished(network, read)
+        found = trained(job, task.model(network, known), Finished(known, read.tokens, task.loss_per), fitted, workspace,
                         lambda path: save_tensors(path, gathered(weights(network))))
         return found.led_by(group.leads)
 
@@ -91,9 +102,11 @@ class Neural(Family):
         cls.ready()
         from chainrule.training.networks import chosen_device
 
-        found, network = cls._begun(recipe, tokenizer, chosen_device("auto"))
+        task = build("tasks", recipe.task)
+        known = task.load_known(folder, tokenizer)
+        network = cls._begun(recipe, task, known).to(chosen_device("auto"))
         _read_weights(network, folder / WEIGHTS)
-        return found.model(network.eval(), tokenizer)
+        return task.model(network.eval(), known)
 
     @classmethod
     def write(cls, folder: Path, run: Any) -> None:
@@ -107,22 +120,23 @@ class Neural(Family):
         found = gathered(weights(run.model.stack))
         check_finite(found)
         save_tensors(folder / WEIGHTS, found)
+        if (known := getattr(run.model, "known", None)) is not None:  # labels and the like
+            known.save(folder)
 
     @classmethod
     def begin(cls, recipe: Any, tokenizer: Tokenizer) -> Any:
-        found, network = cls._begun(recipe, tokenizer, "cpu")
-        return found.model(network, tokenizer)
+        task = build("tasks", recipe.task)
+        known = task.load_known(None, tokenizer)
+        return task.model(cls._begun(recipe, task, known), known)
 
     @classmethod
-    def _begun(cls, recipe: Any, tokenizer: Tokenizer, device: Any) -> tuple[Any, Any]:
-        """The task and a fresh network for it."""
+    def _begun(cls, recipe: Any, task: Any, known: Any) -> Any:
+        """A fresh network for a task."""
         cls.ready()
         from chainrule.training.networks import new_network
 
-        task = build("tasks", recipe.task)
         with recipe_paths_in_errors(recipe):
-            network = new_network(shape_of(recipe, causal=task.causal), task.vocabulary(tokenizer), plan_of(recipe))
-        return task, network.to(device)
+            return new_network(shape_of(recipe, causal=task.causal), known.sizes, plan_of(recipe))
 
     @classmethod
     def load_to_write(cls, folder: Path, recipe: Any, tokenizer: Tokenizer) -> Any:
@@ -151,7 +165,19 @@ class Neural(Family):
         from chainrule.models.cost.counting import parameters
 
         with recipe_paths_in_errors(recipe):
-            return parameters(shape_of(recipe, causal=build("tasks", recipe.task).causal), vocabulary_size)
+            task = build("tasks", recipe.task)
+            return parameters(shape_of(recipe, causal=task.causal), task.sizes(vocabulary_size))
+
+
+def _read_encoder(network: Any, path: Path) -> None:
+    """What the stack below the head has of a run's weights; a table of tokens without those that only the run had."""
+    from chainrule.storage.tensors import open_tensors
+    from chainrule.training.weights import put, weights
+
+    own, its = {name: each.cpu().numpy() for name, each in weights(network).items()}, open_tensors(path)
+    below = [name for name in own if name.split(".")[0] in ("embedding", "position", "sublayers", "norm")]
+    taken = {name: its[name][:len(own[name])].copy() for name in below if name in its}
+    put(network, {**own, **{name: taken.get(name, own[name]) for name in below}}, path)
 
 
 def _read_weights(network: Any, path: Path) -> None:

@@ -16,12 +16,12 @@ from chainrule.classifying.continuing import Earlier
 from chainrule.classifying.features import Features, Shape
 from chainrule.classifying.fitting import Fitted, Fitting, Texts, read_texts
 from chainrule.classifying.index_check import check_arrays
-from chainrule.classifying.labeled import Example, labeled, layout_of
-from chainrule.classifying.labeled_json import with_parts
 from chainrule.classifying.model import TextClassifier
 from chainrule.classifying.quantizing import QuantizedRows
 from chainrule.classifying.tree import tree_tensors
 from chainrule.errors import OptionError, StorageError, UsageError
+from chainrule.inputs.labeled import Example, labeled, layout_of
+from chainrule.inputs.labeled_json import with_parts
 from chainrule.jobs import Job, Trained
 from chainrule.protocols import Family, WordVectors
 from chainrule.recipe.registry import part
@@ -31,22 +31,11 @@ from chainrule.storage.index_arrays import Arrays
 from chainrule.storage.json_text import json_text
 from chainrule.storage.manifest import HINT
 from chainrule.storage.tensors import open_tensors, save_tensors
-from chainrule.text.options import Column
 from chainrule.vectors.huffman import Tree, huffman, no_tree
 from chainrule.vectors.text import listed
 
 WEIGHTS, LABELS, TRIALS = "model.safetensors", "labels.json", "trials.jsonl"
 frozen = ConfigDict(frozen=True, extra="forbid", validate_default=True)
-
-
-class Labels(BaseModel):
-    """Where labels stand: see `chainrule.classifying.labeled.Layout`."""
-
-    model_config = frozen
-
-    prefix: str = Field(default="__label__", min_length=1)
-    field: Column = "label"
-    separator: str | None = None
 
 
 class TimeLimit(BaseModel):
@@ -62,7 +51,7 @@ class TextClassifierFamily(Family):
     """Text classifiers: the mean of word and n-gram vectors, and a linear classifier on it, as fastText's."""
 
     tasks = ("classification",)
-    changeable = ("tokenizer.min_count", "tokenizer.size", "model.labels", "model.negative", "model.vectors",
+    changeable = ("tokenizer.min_count", "tokenizer.size", "model.negative", "model.vectors",
                   "model.quantized")
 
     class Options(BaseModel):
@@ -77,7 +66,6 @@ class TextClassifierFamily(Family):
         bucket: int = Field(default=2_000_000, ge=1, lt=2**31)
         loss: Literal["softmax", "hierarchical_softmax", "one_vs_all", "negative_sampling"] = "softmax"
         negative: int = Field(default=5, ge=1)  # labels drawn for each text by negative_sampling
-        labels: Labels = Labels()
         vectors: str | None = None  # a run of word vectors to begin with
         quantized: bool = False  # set by chainrule quantize
 
@@ -99,6 +87,18 @@ class TextClassifierFamily(Family):
         autotune: str | None = None  # search for better options first: a time such as 60s, or 20trials
         threads: int | None = Field(default=None, ge=1)  # all processors; 1 makes every run with a seed the same
         budget: TimeLimit = TimeLimit()
+
+    @classmethod
+    def earlier(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """Runs of version 0.1.0 said in the model where labels stand."""
+        model = data.get("model")
+        if not isinstance(model, dict) or not isinstance(model.get("labels"), dict):
+            return data
+        said = {"labels" if key == "field" else key: value for key, value in model["labels"].items()}
+        task = data.get("task") or "classification"
+        task = {"name": task} if isinstance(task, str) else dict(task)
+        return {**data, "model": {key: value for key, value in model.items() if key != "labels"},
+                "task": {**said, **task}}
 
     @classmethod
     def check_start(cls, recipe: Any, start: Start) -> None:
@@ -249,4 +249,4 @@ def _vectors(path: str, dimension: int) -> Any:
 
 
 def _labeled(corpus: Any, recipe: Any) -> Iterator[Example]:
-    return labeled(corpus, layout_of(recipe.text, recipe.model.labels))
+    return labeled(corpus, layout_of(recipe))

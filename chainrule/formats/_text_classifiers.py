@@ -18,7 +18,7 @@ def export_classifier(run: LoadedRun, path: Path) -> dict[str, Any]:
     """Writes the file; facts for the report."""
     recipe: Any = run.recipe
     model = run.model
-    write_classifier(path, model, label_counts(run.path), recipe.model.labels.prefix, recipe.training.epochs)
+    write_classifier(path, model, label_counts(run.path), recipe.task["prefix"], recipe.training.epochs)
     return {"labels": len(model.labels), "vocabulary": len(model.features.words), "dimension": model.outputs.shape[1]}
 
 

@@ -13,7 +13,7 @@ from chainrule.errors import OptionError
 from chainrule.generation.ahead import AHEAD, WritingAhead
 from chainrule.generation.choosing import Chooses, Choosing, Extension, Filter, Strategy, filtered
 from chainrule.generation.rows import Draft, Marks, Rows
-from chainrule.protocols import Array, Joins, LanguageModel, ReadsAtOnce, WritesAhead
+from chainrule.protocols import Array, HasSources, Joins, LanguageModel, ReadsAtOnce, WritesAhead
 
 Stops = Callable[[np.ndarray, int], bool]  # given the ids of a row and how many were the prompt's: is it complete?
 
@@ -171,7 +171,15 @@ class Decoder:
 
 
 def _read(model: LanguageModel, rows: Rows) -> Any:
-    """The model's state after prompts of one length; a prompt that occurs several times is read once."""
+    """The model's state after prompts of one length; a prompt that occurs several times is read once.
+
+    Rows with sources of their own are read each by itself: the number of a row is that of its source.
+    """
+    if isinstance(model, HasSources):
+        state = model.begin(rows.numbers)
+        for ids in rows.seen().T:
+            state = model.advance(state, ids)
+        return state
     prompts_BT, which = np.unique(rows.seen(), axis=0, return_inverse=True)
     if prompts_BT.shape[1] and isinstance(model, ReadsAtOnce):
         state = model.read(None, prompts_BT)

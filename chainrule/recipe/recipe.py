@@ -6,11 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model, model_serializer
 
 from chainrule.errors import UsageError, did_you_mean
+from chainrule.protocols import LEARNED
 from chainrule.recipe.choices import PartOf as PartOf
 from chainrule.recipe.overrides import apply_overrides, parse_overrides
 from chainrule.recipe.problems import Path as Place
@@ -35,12 +36,21 @@ class SplitOptions(BaseModel):
 
 
 class StartFrom(BaseModel):
-    """The finished run that a training starts from: its path as given, and the SHA-256 of its MANIFEST.json."""
+    """The finished run that a training starts from: its path as given, and the SHA-256 of its MANIFEST.json.
+
+    `part` is all of the run, or its encoder, for another task.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     run: str
     sha256: str | None = None
+    part: Literal["all", "encoder"] = "all"
+
+    @model_serializer(mode="wrap")
+    def said(self, dump: Any) -> dict[str, Any]:
+        """The part only where it is not all."""
+        return {name: value for name, value in dump(self).items() if (name, value) != ("part", "all")}
 
 
 class Recipe(BaseModel):
@@ -101,6 +111,9 @@ def make_recipe(data: Mapping[str, Any], overrides: Sequence[str] = (), *, sourc
         plain.pop("model", None)  # the options of another family do not apply
         plain.pop("training", None)
     schema, problems = _schema_of(new_family)
+    if not problems and isinstance(new_family, str):
+        family: Any = find("families", new_family)
+        plain = family.earlier(plain)
     if not (usual := schema.model_fields["tokenizer"]).is_required():
         plain.setdefault("tokenizer", dict(usual.default))
     problems += apply_overrides(plain, schema, changes)
@@ -174,13 +187,17 @@ def _schema_of(family: Any) -> tuple[type[Recipe], list[Problem]]:
 @cache
 def _schema(family: Any) -> type[Recipe]:
     """Recipe with a family's own options; one class for each, so that equal recipes compare equal."""
+    learned = LEARNED in family.tasks
+
     def known(task: dict[str, Any]) -> dict[str, Any]:
-        if task["name"] not in family.tasks:
+        if learned and not hasattr(find("tasks", task["name"]), "loss"):
+            raise ValueError("expected a task that has a loss: networks learn by descending its gradient")
+        if not learned and task["name"] not in family.tasks:
             raise ValueError(f"expected {' or '.join(family.tasks)} in this family")
         return task
 
     task = Annotated[dict[str, Any], PartOf("tasks"), AfterValidator(known)]
-    tokenizer = Annotated[dict[str, Any], PartOf("text/tokenizers")]
+    tokenizer = Annotated[dict[str, Any] | None, PartOf("text/tokenizers", optional=learned)]
     own: dict[str, Any] = {"tokenizer": (tokenizer, {"name": family.tokenizer}),
                            "task": (task, {"name": family.tasks[0]}), "model": (family.Options, ...)}
     if family.Training is not None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from chainrule.protocols import Task
 from chainrule.recipe.strict_yaml import dump_yaml
+from chainrule.task_protocols import Task
 
 REMADE = "Everything needed to make it again, given the same text:"
 MADE_IN_PYTHON = "What the model is. It was changed or made by Python code of one's own, which no recipe describes:"
@@ -23,7 +23,7 @@ def model_card(recipe: Mapping[str, Any], report: Mapping[str, Any], recipe_yaml
 
 # {title}
 
-{task.kind.capitalize()}, family `{recipe["family"]}`, over `{recipe["tokenizer"]["name"]}` tokens, made with
+{task.kind.capitalize()}, family `{recipe["family"]}`{_tokens(recipe)}, made with
 chainrule. The folder is the model: `MANIFEST.json` has the SHA-256 of each file.
 {_start(recipe.get("start_from"))}
 ```
@@ -77,3 +77,8 @@ def _cell(value: Any) -> str:
         return f"{value:,.4g}"
     text = f"{value:,}" if type(value) is int else str(value)
     return " ".join(text.replace("|", "\\|").split())
+
+
+def _tokens(recipe: Mapping[str, Any]) -> str:
+    """Over which tokens, where there are any."""
+    return "" if recipe["tokenizer"] is None else f", over `{recipe['tokenizer']['name']}` tokens"

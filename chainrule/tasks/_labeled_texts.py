@@ -6,20 +6,18 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from chainrule.classifying.labeled import Example, labeled, layout_of
 from chainrule.classifying.measuring import together
 from chainrule.errors import DataError
 from chainrule.evaluation.ranking import Answers, Column
+from chainrule.inputs.labeled import Example, labeled, layout_of
+from chainrule.inputs.rows import parted
 from chainrule.protocols import Classifier
 from chainrule.recipe.registry import build
-from chainrule.text.corpora import open_corpus
-from chainrule.text.split import FINEST, Fold, Selection
 
 LIKELY = 0.5  # a label with at least this probability is given, where texts have several
 BASELINE = "most frequent label"
@@ -45,14 +43,15 @@ class LabeledTexts:
     A text is given its likeliest label; where texts have several, each label of probability 0.5 or more as well.
     """
 
-    units = "texts"
     beside: Mapping[str, Column] = {"macro_f1": Column("macro-F1"), "log_loss": Column("log loss")}
 
-    def __init__(self, recipe: Any, data: Sequence[str], valid: Sequence[str] | None, fraction: float, seed: int):
-        self.layout, self.seed, self.split = layout_of(recipe.text, recipe.model.labels), seed, fraction
-        self.train: Any = open_corpus(list(data), recipe.text)
+    def __init__(self, task: Any, recipe: Any, data: Sequence[str], valid: Sequence[str] | None, fraction: float,
+                 seed: int):
+        self.layout, self.seed, self.split = layout_of(recipe), seed, fraction
+        self.units: str = task.modality.plural
+        self.train: Any = task.open(list(data), recipe)
         if valid is not None:
-            held, self.split = open_corpus(list(valid), recipe.text), 0.0
+            held, self.split = task.open(list(valid), recipe), 0.0
         else:
             self.train, held = parted(self.train, fraction, seed)
         self.held_out = HeldOut(tuple(labeled(held, self.layout)), held.name)
@@ -64,8 +63,9 @@ class LabeledTexts:
     def _check(self, data: Sequence[str]) -> None:
         learned, held = self.counted, len(self.held_out.examples)
         if not learned or not held:
-            raise DataError(f"{', '.join(data)}: {learned} labeled texts to learn from and {held} held out, expected "
-                            "some of each. Give more texts, or name the held-out ones with --valid FILE.")
+            raise DataError(f"{', '.join(data)}: {learned} labeled {self.units} to learn from and {held} held out, "
+                            f"expected some of each. Give more {self.units}, or name the held-out ones with --valid "
+                            "FILE.")
 
     @cached_property
     def _learned(self) -> tuple[int, Counter[str], bool, set[bytes]]:
@@ -85,13 +85,15 @@ class LabeledTexts:
     def _of_unseen(self) -> str | None:
         known = self._learned[1]
         unseen = sum(label not in known for each in self.held_out.examples for label in set(each.labels))
-        return (f"{unseen:,} labels of held-out texts never occur in the training texts, so no model can give them."
+        return (f"{unseen:,} labels of held-out {self.units} never occur in the training {self.units}, so no model can "
+                "give them."
                 if unseen else None)
 
     def _of_copies(self) -> str | None:
         copies = sum(_key(each) in self._learned[3] for each in self.held_out.examples)
-        return (f"{copies:,} of the {len(self.held_out.examples):,} held-out texts are also in the training texts, "
-                "word for word: a model that memorizes texts looks better than it is.") if copies else None
+        return (f"{copies:,} of the {len(self.held_out.examples):,} held-out {self.units} are also in the training "
+                f"{self.units}{', word for word' if self.units == 'texts' else ''}: a model that memorizes "
+                f"{self.units} looks better than it is.") if copies else None
 
     def for_validation(self) -> tuple[Any, Any]:
         return parted(self.train, 0.1, self.seed + 1)
@@ -135,13 +137,6 @@ class LabeledTexts:
     def facts(self) -> dict[str, Any]:
         count, labels, _, _ = self._learned
         return {"train_texts": count, "held_out_texts": len(self.held_out.examples), "labels": len(labels)}
-
-
-def parted(corpus: Any, fraction: float, seed: int) -> tuple[Selection, Selection]:
-    """Labeled texts in two by their number: one of every 1/fraction neighbors is held out."""
-    share = Fraction(fraction).limit_denominator(FINEST)
-    train, held = (Selection(corpus, Fold(share, seed, part), 1) for part in ("train", "valid"))
-    return train, held
 
 
 def _key(each: Example) -> bytes:

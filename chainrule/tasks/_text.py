@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.errors import DataError, OptionError
+from chainrule.models.sizes import Sizes
 from chainrule.storage.environment import memory
 from chainrule.tasks._batch import Batch
+from chainrule.tasks._known import Known
 from chainrule.tasks._order import Contiguous, Windows, once
 
 if TYPE_CHECKING:
@@ -43,9 +45,20 @@ class TextRead:
     start: int  # the id of <s>
     end: int  # and of </s>
     tokenizer: Tokenizer | None = None
+    sizes: Callable[[int], Sizes] = Sizes.of  # of a network for a vocabulary, to which a task may add marks
+
+    @property
+    def known(self) -> Known | None:
+        """What a run keeps."""
+        return None if self.tokenizer is None else Known(self.tokenizer, self.sizes(self.tokenizer.vocabulary_size))
+
+    @property
+    def tokens(self) -> int:
+        """Of an epoch."""
+        return len(self.train.ids)
 
 
-def read_text(job: Job) -> TextRead:
+def read_text(job: Job, sizes: Callable[[int], Sizes] = Sizes.of) -> TextRead:
     """Trains the recipe's tokenizer on the text, and encodes it; a run that training starts from has its tokenizer."""
     from chainrule.recipe.registry import build
     from chainrule.text.encoded import encode, fit_and_encode
@@ -60,15 +73,17 @@ def read_text(job: Job) -> TextRead:
     valid = None if job.valid is None else encode(job.valid, tokenizer, recipe.text)
     return TextRead(Text(encoded.ids, int(encoded.bytes.sum())),
                     None if valid is None else Text(valid.ids, int(valid.bytes.sum())),
-                    tokenizer.start, tokenizer.end, tokenizer)
+                    tokenizer.start, tokenizer.end, tokenizer, sizes)
 
 
 class TextBatches:
     """A text in training order; `cut` makes a batch of the stretches that begin at given places."""
 
+    fixed = True
+
     def __init__(self, read: TextRead, order: Windows | Contiguous, cut: Callable[..., Batch], *,
                  evaluate_tokens: int = 1 << 18, predicts_text: bool = True):
-        self.text, self.valid, self.tokenizer = read.train, read.valid, read.tokenizer
+        self.text, self.valid, self.known = read.train, read.valid, read.known
         self.order, self.cut, self.evaluate_tokens, self.predicts_text = order, cut, evaluate_tokens, predicts_text
         self.carries = isinstance(order, Contiguous)
         self.rows, self.context, self.tokens = order.rows, order.context, len(read.train.ids)
@@ -100,6 +115,8 @@ def text_batches(read: TextRead, network: Any, plan: Any, say: Say, cut: Callabl
                  predicts_text: bool = True) -> TextBatches:
     """The batches of a text for a network and a plan: windows or columns, smaller ones if the text is short."""
     order = _order(network, plan, len(read.train.ids), say)
+    if plan.batch_tokens is not None:
+        say(f"training.batch_tokens does nothing: every row of a batch has model.context = {order.context} tokens.")
     watches = [name for name, given in (("patience", plan.patience), ("schedule=plateau", _is_plateau(plan))) if given]
     if watches and read.valid is None:
         say(f"training.{watches[0]} does nothing without validation text: give --valid, or split.valid=0.1.")

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.protocols import LanguageModel, Task, Tokenizer
+from chainrule.protocols import LanguageModel
 from chainrule.recipe.registry import part
 from chainrule.tasks._batch import Batch
+from chainrule.tasks._known import Known
 from chainrule.tasks._order import cut
+from chainrule.tasks._task import Learned
 from chainrule.tasks._text import Say, TextBatches, TextRead, read_text, text_batches
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ SAMPLE = 60  # tokens written at each evaluation
 
 
 @part
-class Language(Task):
+class Language(Learned):
     """Every token is predicted from those before it.
 
     −1/T Σ_t ln p(w_t | w_<t); at the beginning of a unit <s> is read in the place of the </s> before it.
@@ -34,9 +36,6 @@ class Language(Task):
     caution = ("It repeats and completes what was in its training text, including that text's mistakes and private "
                "details.")
     causal = True
-
-    def vocabulary(self, tokenizer: Tokenizer) -> int:
-        return tokenizer.vocabulary_size
 
     def read(self, job: Job) -> TextRead:
         return read_text(job)
@@ -55,13 +54,15 @@ class Language(Task):
             total, count = total + loss.item(), count + targets
         return {"loss": total / count} if count else {}
 
-    def samples(self, network: Any, tokenizer: Tokenizer) -> list[str]:
+    def samples(self, network: Any, known: Known) -> list[str]:
         from chainrule.generation.generate import generate
 
-        return [each.text for each in generate(self.model(network, tokenizer), tokenizer, max_tokens=SAMPLE)]
+        assert known.tokenizer is not None
+        return [each.text for each in generate(self.model(network, known), known.tokenizer, max_tokens=SAMPLE)]
 
-    def model(self, network: Any, tokenizer: Tokenizer) -> LanguageModel:
-        return network.language_model(tokenizer.start)
+    def model(self, network: Any, known: Known) -> LanguageModel:
+        assert known.tokenizer is not None
+        return network.language_model(known.tokenizer.start)
 
     def evaluate(self, run: Any, data: Any, how: Measuring) -> dict[str, Any]:
         from chainrule.evaluation import by_order as orders

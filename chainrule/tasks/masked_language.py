@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from chainrule.errors import OptionError
-from chainrule.protocols import Filler, Task, Tokenizer
+from chainrule.models.sizes import Sizes
+from chainrule.protocols import Filler, Tokenizer
 from chainrule.recipe.registry import part
 from chainrule.tasks._batch import IGNORED, Batch
+from chainrule.tasks._hiding import spans, tokens_alone, whole_words, word_beginnings
+from chainrule.tasks._known import Known
 from chainrule.tasks._order import generator, once
+from chainrule.tasks._task import Learned
 from chainrule.tasks._text import Say, TextBatches, TextRead, read_text, text_batches
 
 if TYPE_CHECKING:
@@ -23,34 +28,38 @@ ROWS = 32  # of a window each, measured at a time
 
 
 @part
-class MaskedLanguage(Task):
+class MaskedLanguage(Learned):
     r"""Hidden tokens are guessed from what stands on both sides of them.
 
     −1/|M| Σ_{t ∈ M} ln p(w_t | the text with the tokens of M hidden),   M: `rate` of all tokens, drawn at random
 
     Devlin et al. 2019, arXiv:1810.04805, §3.1: of the tokens of M a share of `masked` is read as [MASK], a share of
-    `replaced` as a random token, and the others as they are. Marks of units are not hidden. [MASK] is one token more
-    than the tokenizer has.
+    `replaced` as a random token, and the others as they are. `hidden` says what is drawn: single tokens, whole words,
+    or spans of 1 to 10 tokens whose lengths are geometric with p = 0.2 (Joshi et al. 2020, SpanBERT, arXiv:1907.10529,
+    §3.1). Marks of units are not hidden. [MASK] is one token more than the tokenizer has. T5's spans, each of which
+    becomes one mark, are the task `span_corruption`.
     """
 
     ability = Filler
     kind = "masked language model"
-    uses = ('fill {run} "The [MASK] sat on the mat"', "evaluate {run} --data SPEC")
+    uses = ('fill {run} "The [MASK] sat on the mat"', "evaluate {run} --data SPEC", "score {run} FILE")
     caution = "It predicts what its training text would have, including that text's mistakes and prejudices."
     causal = False
+    loss_per = "hidden token"
 
-    def __init__(self, *, rate: float = 0.15, masked: float = 0.8, replaced: float = 0.1):
+    def __init__(self, *, rate: float = 0.15, masked: float = 0.8, replaced: float = 0.1,
+                 hidden: Literal["tokens", "words", "spans"] = "tokens"):
         if not 0 < rate < 1:
             raise OptionError("task.rate", rate, "between 0 and 1")
         if min(masked, replaced) < 0 or masked + replaced > 1:
             raise OptionError("task.masked, task.replaced", (masked, replaced), "shares that sum to at most 1")
-        self.rate, self.masked, self.replaced = rate, masked, replaced
+        self.rate, self.masked, self.replaced, self.hidden = rate, masked, replaced, hidden
 
-    def vocabulary(self, tokenizer: Tokenizer) -> int:
-        return tokenizer.vocabulary_size + 1
+    def sizes(self, vocabulary: int, facts: Mapping[str, Any] | None = None) -> Sizes:
+        return Sizes.of(vocabulary + 1)
 
     def read(self, job: Job) -> TextRead:
-        return read_text(job)
+        return read_text(job, sizes=self.sizes)
 
     def training_data(self, read: TextRead, network: Any, plan: Any, say: Say) -> TextBatches:
         assert read.tokenizer is not None
@@ -77,13 +86,11 @@ class MaskedLanguage(Task):
         places = (wanted != IGNORED).nonzero()[:, 0]
         return hidden.flatten(0, 1)[places], wanted[places]
 
-    def samples(self, network: Any, tokenizer: Tokenizer) -> list[str]:
-        return []
-
-    def model(self, network: Any, tokenizer: Tokenizer) -> Filler:
+    def model(self, network: Any, known: Known) -> Filler:
         from chainrule.models.masked import MaskedModel
 
-        return MaskedModel(network, tokenizer)
+        assert known.tokenizer is not None
+        return MaskedModel(network, known.tokenizer)
 
     def evaluate(self, run: Any, data: Any, how: Measuring) -> dict[str, Any]:
         from chainrule.text.corpora import open_corpus
@@ -107,14 +114,16 @@ class Hiding:
         self.task, self.seed, self.mask = task, seed, tokenizer.vocabulary_size
         self.marks = [tokenizer.start, tokenizer.end]
         self.usual = np.setdiff1d(np.arange(tokenizer.vocabulary_size), self.marks)
+        self.draws: Callable[..., np.ndarray] = spans if task.hidden == "spans" else tokens_alone
+        if task.hidden == "words":
+            self.draws = partial(whole_words, begins=word_beginnings(tokenizer))
 
     def __call__(self, ids: np.ndarray, starts: np.ndarray, length: int, number: int, *, fresh: bool) -> Batch:
         draw = generator(self.seed ^ STREAM, number % 2**64)
         whole = ids[starts[:, None] + np.arange(length)].astype(np.int64)
         able = ~np.isin(whole, self.marks)
         able = able if able.any() else np.ones_like(able)
-        order = np.where(able, draw.random(whole.shape), 2.0)
-        hidden = (order < self.task.rate) | (order == order.min())  # one at least
+        hidden = self.draws(whole, able, self.task.rate, draw)
         how = draw.random(whole.shape)
         read = np.where(hidden & (how < self.task.masked), self.mask, whole)
         other = hidden & (how >= self.task.masked) & (how < self.task.masked + self.task.replaced)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chainrule.protocols import Task, WordVectors
+from chainrule.protocols import WordVectors
 from chainrule.recipe.registry import part
+from chainrule.tasks._task import OnText, refuse_target
 
 if TYPE_CHECKING:
     from chainrule.contests import Contest
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @part
-class WordVectorsTask(Task):
+class WordVectorsTask(OnText):
     """Words that are used alike come to lie near each other.
 
     What is learned for that differs from method to method: a word from those around it, or their counts.
@@ -36,9 +37,10 @@ class WordVectorsTask(Task):
     def reading(self, recipe: Any) -> Any:
         return None
 
-    def contest(self, recipe: Any, data: Sequence[str], valid: Sequence[str] | None, *, fraction: float, seed: int
-                ) -> Contest:
+    def contest(self, recipe: Any, data: Sequence[str], valid: Sequence[str] | None, *, fraction: float, seed: int,
+                targets: tuple[Any, Any] = (None, None)) -> Contest:
         """On questions and pairs of words: `tasks._word_questions`."""
         from chainrule.tasks._word_questions import WordQuestions
 
+        refuse_target(self, targets[0] or targets[1])
         return WordQuestions(recipe, data, valid)

@@ -13,7 +13,7 @@ from chainrule.training.plan import Budget
 from chainrule.training.state import TrainingState
 
 if TYPE_CHECKING:
-    from chainrule.protocols import TrainingData
+    from chainrule.task_protocols import TrainingData
 
 LOOKING = 0.1  # the share of a budget in seconds that evaluations may take, where the plan does not say how often
 

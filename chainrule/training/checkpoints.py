@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,16 @@ def write(folder: Path, files: Files) -> None:
     """Writes the files into a folder that is sealed afterwards."""
     for name, tensors in files.items():
         save_tensors(folder / f"{name}.safetensors", dict(tensors))
+
+
+def mean_of(folders: Sequence[Path]) -> Read:
+    """Reads a file of several checkpoints as the mean of each of its arrays (Vaswani et al. 2017, §6.1)."""
+    def read(name: str) -> dict[str, np.ndarray]:
+        first, *others = [reader(folder)(name) for folder in folders]
+        return {key: value if not others else np.mean([value, *(each[key] for each in others)], axis=0).astype(
+            value.dtype) for key, value in first.items()}
+
+    return read
 
 
 def reader(folder: Path) -> Read:

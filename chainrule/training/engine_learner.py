@@ -64,7 +64,7 @@ class EngineLearner(Learner):
         with self.average.used() if self.average else nullcontext():
             with untaped():
                 found = self.task.validate(self.network, self._validation(rows))
-            samples = self.task.samples(self.network, self.data.tokenizer) if writes and self.data.tokenizer else []
+            samples = self.task.samples(self.network, self.data.known) if writes and self.data.known else []
         self.network.train()
         return found, samples
 

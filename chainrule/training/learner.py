@@ -14,9 +14,9 @@ import numpy as np
 
 from chainrule.errors import ChainruleError
 from chainrule.models.cost.sizes import TrainingMemory
-from chainrule.protocols import LearnedTask, TrainingData
 from chainrule.recipe.registry import build
 from chainrule.storage import environment
+from chainrule.task_protocols import LearnedTask, TrainingData
 from chainrule.training.callbacks import Callbacks
 from chainrule.training.checkpoints import Files, Read
 from chainrule.training.group import Group
@@ -88,7 +88,7 @@ class Learner(ABC):
             if self.group.maximum(bool(lacking)):
                 self.smaller_micro_batches(state, len(batch))
         outcome = self.clipped(loss, batch.count)
-        state.step, state.tokens, state.norm = state.step + 1, state.tokens + batch.targets.size, outcome.norm
+        state.step, state.tokens, state.norm = state.step + 1, state.tokens + batch.tokens, outcome.norm
         if outcome.finite:
             self.update(state, self.schedule(progress, state.losses))
             self.state = after

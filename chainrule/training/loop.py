@@ -156,13 +156,15 @@ def _is_due(plan: Plan, state: TrainingState, clock: BudgetClock) -> bool:
 def _evaluate(learner: Learner, state: TrainingState, log: MetricsLog, clock: BudgetClock, say: Say) -> None:
     """Evaluates the model on the validation text, and generates samples."""
     _check_finite(learner, state)
+    if state.step not in state.evaluations:
+        state.evaluations.append(state.step)
     before, writes, group = clock.evaluating, clock.progress(state.step) >= FIRST_SAMPLE, learner.group
     with clock.an_evaluation():
         found, samples = group.broadcast(learner.evaluate(learner.micro_batch_rows(state), writes=writes)
                                     if group.leads else None)
     if found:
         found = {**found, **learner.data.measured_in_validation(found["loss"])}
-        state.evaluated(found)
+        state.evaluated(found, learner.task.rank(found))
         measured = ", ".join(f"{name.replace('_', ' ')} {value:.4f}" for name, value in found.items())
         say(f"step {state.step:,}: validation {measured}")
     for text in samples:
@@ -200,9 +202,10 @@ def _save(workspace: Workspace, learner: Learner, state: TrainingState, log: Met
             (folder / STATE).write_text(json.dumps(state.to_json(), indent=1), encoding="utf-8")
             (folder / CLOCK).write_text(json.dumps(asdict(clock.so_far()) | learner.machine()), encoding="utf-8")
 
-        best = state.best.get("step")
+        best = int(state.best.get("step", state.step))
         if learner.group.leads:
-            workspace.save(state.step, fill, keep=learner.plan.keep, best=None if best is None else int(best))
+            averaged = [step for last in (best, state.step) for step in state.averaged(learner.plan.average, last)]
+            workspace.save(state.step, fill, keep=learner.plan.keep, spared={best, *averaged})
     return time.monotonic()
 
 
@@ -235,7 +238,10 @@ def _stop_message(plan: Plan, state: TrainingState) -> str:
 def _finished(workspace: Workspace, learner: Learner, state: TrainingState, clock: BudgetClock) -> Fitted:
     is_best = state.keeps_best(learner.plan.patience)
     kept = int(state.best["step"]) if is_best else state.step
-    learner.finish(checkpoints.reader(workspace.path / f"step-{kept:09d}") if is_best else None)
+    steps = state.averaged(learner.plan.average, kept) or ([kept] if is_best else [])
+    if len(steps) > 1:
+        learner.say(f"the weights are the mean of those after the steps {', '.join(f'{step:,}' for step in steps)}.")
+    learner.finish(checkpoints.mean_of([workspace.path / f"step-{step:09d}" for step in steps]) if steps else None)
     learner.group.wait()  # the leader removes the workspace soon
     rows = read_rows(workspace.path / METRICS) if learner.group.leads else []
     return Fitted(state, learner.size, clock.elapsed(), round(state.tokens * clock.flops_per_token),

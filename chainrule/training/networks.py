@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 
 from chainrule.errors import OptionError
 from chainrule.models.engine_stack import EngineStack, exported, training_differences
 from chainrule.models.shape import Shape
+from chainrule.models.sizes import Sizes
 from chainrule.models.stack import Stack
 from chainrule.training import weights
 from chainrule.training.plan import Plan
 
 
-def new_network(shape: Shape, vocabulary: int, plan: Plan) -> Stack:
+def new_network(shape: Shape, sizes: Sizes | int, plan: Plan) -> Stack:
     """A network whose initial weights depend only on the seed: drawn by its parts, or as by the engine."""
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(plan.seed)  # `torch.manual_seed` would seed every GPU too
-        network = Stack(shape, vocabulary)
+        network = Stack(shape, sizes)
     if plan.initial == "engine":
         starts = [each for each in training_differences(shape) if "dropout" not in each]
         if starts:
             raise OptionError("training.initial", "engine", f"'torch' with {starts[0]}",
                               "The engine initializes differently.")
-        drawn = EngineStack(shape, vocabulary, np.random.default_rng(plan.seed))
+        drawn = EngineStack(shape, Sizes.of(sizes).vocabulary, np.random.default_rng(plan.seed))
         weights.put(network, exported(drawn), "the engine's weights")
     return network.double() if plan.precision == "float64" else network
+
+
+def begin_parts(network: Stack, known: Any) -> None:
+    """Parts that start from what the task knows, such as embeddings from word vectors, are filled before training."""
+    for module in network.modules():
+        begin = getattr(module, "begin", None)
+        if begin is not None:
+            begin(known)
 
 
 def check_precision(network: Stack, plan: Plan) -> None:

@@ -58,11 +58,15 @@ class Plan:
 
     budget: Budget = field(default_factory=lambda: Budget(epochs=1))
     batch: int = bounded(32, least=1, most=LARGEST)  # rows of one step
+    batch_tokens: int | None = bounded(None, least=1)  # of rows of different lengths: tokens of a batch, not its rows
     accumulation: int = bounded(1, least=1)  # micro-batches of each batch, if memory is short
     optimizer: Choice = "adamw"
     schedule: Choice = "cosine"
+    unfreeze: Literal["all", "none", "gradual"] = "all"  # which sublayers are trained: gradual is one more an epoch
+    layer_decay: float = bounded(1.0, above=0, most=1)  # the rate of a sublayer, of that of the one above it
     clip: float | None = bounded(1.0, above=0)  # the largest norm of the gradient
     ema: float | None = bounded(None, above=0, below=1)  # decay of a moving average of the weights, which is then used
+    average: int | None = bounded(None, least=1)  # the mean of the weights at so many last evaluations is used
     label_smoothing: float = bounded(0.0, least=0, below=1)
     reading: Literal["auto", "windows", "contiguous"] = "auto"  # auto: contiguous where nothing but recurrence mixes
     precision: Literal["float32", "float64", "bfloat16", "float16"] = "float32"
@@ -87,5 +91,7 @@ class Plan:
                     raise OptionError(f"training.{each.name}", value, words[name].format(bound) + none)
         if self.accumulation > self.batch:
             raise OptionError("training.accumulation", self.accumulation, f"at most training.batch = {self.batch}")
-        if self.patience is not None and not self.keep:
-            raise OptionError("training.keep", 0, "at least 1 with training.patience", "The best is a checkpoint.")
+        for option in ("patience", "average"):
+            if getattr(self, option) is not None and not self.keep:
+                raise OptionError("training.keep", 0, f"at least 1 with training.{option}", "What is kept of earlier "
+                                  "steps are checkpoints.")

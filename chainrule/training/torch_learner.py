@@ -21,6 +21,7 @@ from chainrule.storage.environment import peak_memory
 from chainrule.training import weights
 from chainrule.training.averaging import Average
 from chainrule.training.checkpoints import MEMORY, MODEL, OPTIMIZER, Files, Read, gathered
+from chainrule.training.layers import freeze, split_groups, thawed
 from chainrule.training.learner import Learner, Outcome
 from chainrule.training.objective import Objective
 from chainrule.training.state import TrainingState
@@ -39,17 +40,22 @@ class TorchLearner(Learner):
 
     def __init__(self, network: Any, task: Any, data: Any, plan: Any, callbacks: Any, group: Any = None):
         super().__init__(network.train(), task, data, plan, callbacks, group)
+        if plan.unfreeze == "none":
+            freeze(network)
         self.parameters = list(network.parameters())
         self.device = self.parameters[0].device
         self.place = PLACES.get(self.device.type, self.device.type)
         self.optimizer = build("training/optimizers", plan.optimizer, list(network.named_parameters()))
+        self.by_depth = plan.layer_decay < 1 or plan.unfreeze == "gradual"
+        if self.by_depth:
+            split_groups(self.optimizer, network, plan.layer_decay)
         for group_ in self.optimizer.param_groups:
             group_["base"] = group_["lr"]
         self.average = Average(network, plan.ema) if plan.ema else None
         self._memory: dict[int, TrainingMemory] = {}  # by rows of a micro-batch
         self.scaler = torch.amp.GradScaler(self.device.type, enabled=plan.precision == "float16")
         self.objective = Objective(network, task, smoothing=plan.label_smoothing)
-        self.compiles = plan.compile == "on" or (plan.compile == "auto" and self.device.type == "cuda")
+        self.compiles = plan.compile == "on" or (plan.compile == "auto" and self.device.type == "cuda" and data.fixed)
         self.objective.compile_network(self.compiles)
 
     def gradients(self, batch: Any, before: Any, accumulation: int) -> tuple[Tensor, Any]:
@@ -99,8 +105,11 @@ class TorchLearner(Learner):
         self.group.sum_([each.grad for each in own])
 
     def update(self, state: TrainingState, factor: float) -> None:
+        epochs = (state.step - 1) / self.data.steps_per_epoch
         for group in self.optimizer.param_groups:
-            group["lr"] = group["base"] * factor
+            group["lr"] = group["base"] * factor * group.get("scale", 1.0)
+            if self.plan.unfreeze == "gradual" and not thawed(group, epochs):
+                group["lr"] = 0.0
         self.scaler.step(self.optimizer)
         self.scaler.update()
         if self.average:
@@ -153,7 +162,7 @@ class TorchLearner(Learner):
         with self.average.used() if self.average else nullcontext(), self.autocast():
             with torch.no_grad():
                 found = self.task.validate(self.network, self._validation(rows))
-            samples = self.task.samples(self.network, self.data.tokenizer) if writes and self.data.tokenizer else []
+            samples = self.task.samples(self.network, self.data.known) if writes and self.data.known else []
         self.network.train()
         return found, samples
 
@@ -225,13 +234,13 @@ class TorchLearner(Learner):
 
     def flops_per_token(self) -> float:
         network = self.network
-        return sum(part.training for part in counted(network.shape, network.vocabulary, self.data.context))
+        return sum(part.training for part in counted(network.shape, network.sizes, self.data.context))
 
     def memory(self, state: TrainingState) -> TrainingMemory:
         rows = self.micro_batch_rows(state)
         if rows not in self._memory:  # counting takes as long as many steps of a small network
             self._memory[rows] = training_memory(
-                self.network.shape, self.network.vocabulary, (rows, self.data.context),
+                self.network.shape, self.network.sizes, (rows, self.data.context),
                 optimizer=lambda named: build("training/optimizers", self.plan.optimizer, named),
                 logits=SCORES.get(self.device.type, SCORES["cpu"]), precision=DTYPES[self.plan.precision],
                 average=self.average is not None)

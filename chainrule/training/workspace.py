@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -65,14 +65,14 @@ class Workspace:
                 shutil.rmtree(path, ignore_errors=True)
         return None
 
-    def save(self, step: int, fill: Callable[[Path], None], *, keep: int, best: int | None) -> None:
-        """Writes step-N, whole or not at all; then removes all but the last few and the best."""
+    def save(self, step: int, fill: Callable[[Path], None], *, keep: int, spared: Collection[int]) -> None:
+        """Writes step-N, whole or not at all; then removes all but the last few and those of the spared steps."""
         path = self.path / f"step-{step:09d}"
         if not path.exists():
             write_run(path, fill)
-        spared = {*self.checkpoints()[-keep:], self.path / f"step-{best if best is not None else step:09d}"}
+        kept = {*self.checkpoints()[-keep:], *(self.path / f"step-{each:09d}" for each in spared)}
         for old in self.checkpoints():
-            if old not in spared:
+            if old not in kept:
                 shutil.rmtree(old, ignore_errors=True)
 
     def clear(self) -> None:

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from chainrule.classifying.features import Shape
-from chainrule.classifying.labeled import Example
 from chainrule.classifying.learning import _SharedTraining, fresh, learn
 from chainrule.classifying.model import TextClassifier
 from chainrule.classifying.targets import Gathered
 from chainrule.classifying.validating import Validation, held_out_parts, labeled_parts
 from chainrule.classifying.vocabulary import learn_features
+from chainrule.inputs.labeled import Example
 from chainrule.vectors.training_options import TrainingOptions
 
 TEXTS = [Example(f"{word} {n % 7}".encode(), (f"is {word}", *["odd"] * (n % 2)), "texts", n + 1)

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from chainrule.classifying.features import Shape
-from chainrule.classifying.labeled import Example
 from chainrule.classifying.learning import LOSSES
 from chainrule.classifying.measuring import measure
 from chainrule.classifying.model import TextClassifier
 from chainrule.classifying.targets import Targets
 from chainrule.classifying.validating import Validation, labeled_parts
 from chainrule.classifying.vocabulary import learn_features
+from chainrule.inputs.labeled import Example
 
 LABELS, WORDS = ["x", "y", "z"], [b"a", b"b", b"c", b"d"]
 TEXTS = [Example(word, (label,), "texts", 1) for word in WORDS for label in LABELS]

@@ -8,13 +8,12 @@ import pytest
 from chainrule.experiments.compare import compare
 from chainrule.experiments.holdout import source, texts
 from chainrule.experiments.terms import Terms
-from chainrule.experiments.trial import learns_from_validation, validation
 from chainrule.recipe.recipe import load_recipe
 from chainrule.recipe.registry import find, names
 from chainrule.runs import load
 from chainrule.text.corpora import open_corpus
 from chainrule.text.options import TextOptions
-from chainrule.verbs.train import finish, prepared
+from chainrule.verbs.train import finish, learns_from_validation, prepared, validation
 
 MARKER = "Zyxqvw jkxzq wqzyx vvkzq!\n"
 

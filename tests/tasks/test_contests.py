@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import chainrule
-from chainrule.classifying.labeled import Layout, labeled
 from chainrule.contests import Contested
 from chainrule.errors import DataError, UsageError
+from chainrule.inputs.labeled import Layout, labeled
 from chainrule.recipe.recipe import load_recipe
 from chainrule.recipe.registry import build
 from chainrule.tasks._labeled_texts import parted

@@ -224,3 +224,67 @@ def test_a_language_model_has_no_gaps_to_fill(run, tmp_path, capsys):
             main(words)
         said = capsys.readouterr().err
         assert end.value.code == 2 and len(said.splitlines()) == 1 and "masked language model" in said
+
+
+def test_whole_words_are_hidden_or_not_at_all(tmp_path):
+    (tmp_path / "a.txt").write_text("the remarkable cows were grazing in meadows\n" * 30)
+    from chainrule.recipe.registry import build
+    from chainrule.tasks._hiding import whole_words, word_beginnings
+    from chainrule.text.corpora import open_corpus
+    from chainrule.text.options import TextOptions
+
+    tokenizer = build("text/tokenizers", {"name": "byte_pair", "size": 270}).train(open_corpus(tmp_path / "a.txt"),
+                                                                                  TextOptions())
+    text = tokenizer.encode("the remarkable cows were grazing").astype(np.int64)[None].repeat(200, 0)
+    found = whole_words(text, np.ones_like(text, bool), 0.3, np.random.default_rng(0),
+                        begins=word_beginnings(tokenizer))
+    spelled, at = [tokenizer.decode(text[0, [n]]) for n in range(text.shape[1])], 0
+    for word in ["the", "remarkable", "cows", "were", "grazing"]:
+        own = []
+        while "".join(own).strip() != word:
+            own.append(spelled[at + len(own)])
+        inside = found[:, at:at + len(own)]
+        assert (inside.all(1) == inside.any(1)).all() and 0.15 < inside.all(1).mean() < 0.45, word
+        at += len(own)
+    assert at == text.shape[1]
+
+
+def test_spans_hide_the_asked_share_in_stretches():
+    from chainrule.tasks._hiding import spans
+
+    able = np.ones((50, 100), bool)
+    able[:, ::10] = False
+    found = spans(np.zeros((50, 100)), able, 0.2, np.random.default_rng(0))
+    assert not found[~able].any() and (found.sum(1) == 18).all()
+    runs = np.diff(np.pad(found, ((0, 0), (1, 1))).astype(int), axis=1)
+    assert 1.7 < found.sum() / (runs == 1).sum() < 4, "mean length of a stretch"
+
+
+@pytest.mark.parametrize("hidden", ["words", "spans"])
+def test_words_and_spans_can_be_learned(hidden, tmp_path):
+    lines = "".join(f"the {noun} {verb}\n" for noun, verb in PAIRS * 20)
+    (tmp_path / "a.txt").write_text(lines)
+    chainrule.train("transformer", tmp_path / "a.txt", tmp_path / "run", overrides=[
+        *SMALL, f"task.hidden={hidden}", "training.budget.steps=40"])
+    assert chainrule.evaluate(tmp_path / "run", tmp_path / "a.txt")["masked"] > 0
+
+
+def test_the_pseudo_log_likelihood_hides_each_token_once(tmp_path):
+    order = np.random.default_rng(0).integers(0, len(PAIRS), 400)
+    (tmp_path / "a.txt").write_text("".join("the {} {}\n".format(*PAIRS[n]) for n in order))
+    chainrule.train("transformer", tmp_path / "a.txt", tmp_path / "run", overrides=SMALL)
+    run = chainrule.load(tmp_path / "run")
+    good, bad = chainrule.score(run, ["the cat sat", "the cat sang"])
+    assert good > bad
+    ids = run.tokenizer.encode("the cat sat").astype(np.int64)
+    expected = 0.0
+    for place, id in enumerate(ids):
+        whole = np.concatenate([[run.tokenizer.end], ids, [run.tokenizer.end]])
+        whole[1 + place] = run.model.mask
+        with torch.no_grad():
+            vectors, _ = run.model.stack(torch.from_numpy(whole[None]))
+            never = (run.model.mask, run.tokenizer.start, run.tokenizer.end)
+            expected += float(run.model.stack.head.log_probs(vectors[0, 1 + place], never)[id])
+    assert good == pytest.approx(expected, abs=1e-4)
+    long = chainrule.score(run, ["the cat sat " * 9])[0]
+    assert np.isfinite(long) and long < good

@@ -323,7 +323,7 @@ def test_a_model_that_cannot_be_compiled_trains_without(tmp_path, monkeypatch):
     ({"ema": 0.0}, "training.ema = 0.0, expected more than 0, or null for none."),
     ({"label_smoothing": -0.1}, "training.label_smoothing = -0.1, expected at least 0."),
     ({"label_smoothing": 1.0}, "training.label_smoothing = 1.0, expected less than 1."),
-    ({"patience": 1, "keep": 0}, "training.keep = 0, expected at least 1 with training.patience."),
+    ({"patience": 1, "keep": 0}, "training.keep = 0, expected at least 1 with training.patience. What is"),
 ])
 def test_an_impossible_plan_is_refused(given, words):
     with pytest.raises(OptionError) as error:
@@ -353,7 +353,7 @@ class Echo:
     """A task and its data, written from the protocols alone: every token is wanted where it is read."""
 
     rows, context, tokens, tokens_per_step, steps_per_epoch = 6, 7, 42, 42, 1.0
-    evaluation_tokens, carries, tokenizer = 42, False, None
+    evaluation_tokens, carries, fixed, known = 42, False, True, None
 
     def batch(self, step):
         ids = np.random.default_rng(step).integers(2, SIZE, (6, 7))
@@ -370,6 +370,9 @@ class Echo:
     def loss(self, network, batch, *, smoothing=0.0):
         hidden, _ = network(batch.inputs)
         return network.head.loss(hidden, batch.targets, smoothing=smoothing), batch.count, None
+
+    def rank(self, found):
+        return found["loss"]
 
     def validate(self, network, batches):
         batch, = batches

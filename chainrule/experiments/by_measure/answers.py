@@ -21,7 +21,8 @@ def contest_of(recipe: Any, source: Source) -> Contest | None:
     task = build("tasks", recipe.task)
     if not isinstance(task, Contested):
         return None
-    return task.contest(recipe, source.data, source.valid, fraction=source.fraction, seed=source.seed)
+    return task.contest(recipe, source.data, source.valid, fraction=source.fraction, seed=source.seed,
+                        targets=(source.target, source.valid_target))
 
 
 def write_answers(answers: Answers, task: Mapping[str, Any]) -> None:

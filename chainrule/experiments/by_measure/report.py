@@ -20,10 +20,10 @@ from chainrule.experiments.grid import grid_of
 from chainrule.experiments.measuring import write
 from chainrule.experiments.pictures import Report, pictures, write_pictures
 from chainrule.experiments.running import Setting, Trial
-from chainrule.experiments.trial import learns_from_validation
 from chainrule.recipe.registry import build
 from chainrule.storage.environment import environment
 from chainrule.storage.json_text import json_value
+from chainrule.verbs.train import learns_from_validation
 
 if TYPE_CHECKING:
     from chainrule.contests import Contest
@@ -49,7 +49,7 @@ def written(comparison: Comparison, trials: Mapping[str, Sequence[Trial]],
                                                               "amount": comparison.budget.amount},
         "seeds": comparison.seeds, "environment": environment(), "units": contest.units,
         "notes": [*comparison.notes, *_notes(rows, comparison, common)], "advice": advice(rows, pairs, contest.measure),
-        "best": best, "rows": rows, "pairs": pairs})
+        "best": best, "rows": rows, "pairs": pairs, "uses": list(build("tasks", task).uses)})
     point_to_best(setting.out, next((row["run"] for row in rows if row["name"] == best), None) if best else None)
     write(setting.out / REPORT, report)
     grid = {"grid": grid_of(comparison.entries, comparison.grid)}

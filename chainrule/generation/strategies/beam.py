@@ -66,12 +66,13 @@ class Beam:
         """Whether a live draft could still enter the results: it can at best grow to the limit at no further cost."""
         ended = [draft for draft in self.rank(done) if draft.reason != "stuck"]
         limit = self._score(float(rows.log_p[best]), int(rows.most[best]))
-        return len(ended) < self.results or limit > self._place(ended[-1])
+        return len(ended) < self.results or limit > self.score(ended[-1])
 
     def rank(self, done: Sequence[Draft]) -> list[Draft]:
-        return sorted(done, key=lambda d: (d.reason == "stuck", -self._place(d), d.ids))[: self.results]
+        return sorted(done, key=lambda d: (d.reason == "stuck", -self.score(d), d.ids))[: self.results]
 
-    def _place(self, draft: Draft) -> float:
+    def score(self, draft: Draft) -> float:
+        """s(Y), by which drafts are ranked."""
         return self._score(draft.log_p, len(draft.written))
 
     def _score(self, log_p: float, length: int) -> float:
