@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from chainrule.runs import LoadedRun as LoadedRun
     from chainrule.runs import load as load
     from chainrule.verbs.count import count as count
+    from chainrule.verbs.cross_validate import cross_validate as cross_validate
     from chainrule.verbs.evaluate import evaluate as evaluate
     from chainrule.verbs.export import export as export
     from chainrule.verbs.fill import fill as fill
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from chainrule.verbs.save import save as save
     from chainrule.verbs.score import score as score
     from chainrule.verbs.train import train as train
+    from chainrule.verbs.transcribe import transcribe as transcribe
+    from chainrule.verbs.translate import translate as translate
     from chainrule.watching import watch as watch
 
 __version__ = "0.1.0"
@@ -37,11 +40,12 @@ _HOMES = {"load": "runs", "LoadedRun": "runs", "watch": "watching", "Sampling": 
           "import_model": "verbs.import_", "inspect": "inspection.inspect_text", "explain": "inspection.decisions",
           "confusions": "inspection.confusions", "compare": "experiments.compare",
           "Terms": "experiments.terms", "part": "recipe.registry", "add_plugins": "recipe.plugins"}
-_HOMES |= {verb: f"verbs.{verb}" for verb in ("count", "evaluate", "export", "fill", "generate", "merge",
-                                              "predict", "quantize", "save", "score", "train")}
-__all__ = ["LoadedRun", "Sampling", "Terms", "add_plugins", "compare", "confusions", "count", "evaluate", "explain",
-           "export", "fill", "generate", "import_model", "inspect", "load", "merge", "part", "predict", "quantize",
-           "save", "score", "train", "watch"]
+_HOMES |= {verb: f"verbs.{verb}" for verb in (
+    "count", "cross_validate", "evaluate", "export", "fill", "generate", "merge", "predict", "quantize", "save",
+    "score", "train", "transcribe", "translate")}
+__all__ = ["LoadedRun", "Sampling", "Terms", "add_plugins", "compare", "confusions", "count", "cross_validate",
+           "evaluate", "explain", "export", "fill", "generate", "import_model", "inspect", "load", "merge", "part",
+           "predict", "quantize", "save", "score", "train", "transcribe", "translate", "watch"]
 
 
 def __dir__() -> list[str]:

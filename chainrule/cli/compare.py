@@ -18,6 +18,8 @@ def compare(
     budget: Annotated[str, typer.Option(help="For each training: 90s, 5m, 1h, 20Mtok or 1e15flop.")] = "1m",
     out: Annotated[Path | None, typer.Option(help="The folder of the report and its runs.")] = None,
     valid: Annotated[list[str] | None, typer.Option(help="Held-out text; a tenth of the data if not given.")] = None,
+    target: Annotated[list[str] | None, typer.Option(help="Of translation: what --data becomes, line by line.")] = None,
+    valid_target: Annotated[list[str] | None, typer.Option(help="The same of --valid.")] = None,
     tokenizer: Annotated[str | None, typer.Option(help="One for all by name, or `own`; usually byte pairs.")] = None,
     params: Annotated[str | None, typer.Option(help="Scale widths to about so many parameters, such as 3M.")] = None,
     seeds: Annotated[int, typer.Option(help="Trainings of each recipe.")] = 1,
@@ -33,8 +35,8 @@ def compare(
     """Compare recipes under the same budget, on the same split, with the same tokens.
 
     If it is stopped or killed, the same command continues it without repeating finished trainings. A recipe that
-    fails does not stop the others. Language models are ranked by bits per byte, text classifiers by accuracy or F1 on
-    labeled texts, word vectors by the questions or pairs of words that --valid names.
+    fails does not stop the others. Language models are ranked by bits per byte, classifiers by accuracy or F1 on
+    labeled texts, translators by BLEU, word vectors by the questions or pairs of words that --valid names.
 
     Examples:
 
@@ -43,6 +45,7 @@ def compare(
         chainrule compare ngram lstm --data corpus/ --out report --latex table.tex --csv table.csv
         chainrule compare text-classifier --grid model.word_ngrams=1,2 --data labeled.txt --budget 30s --out report
         chainrule compare cbow skipgram --data corpus/ --valid questions-words.txt --out report
+        chainrule compare seq2seq attention-rnn --data train.en --target train.de --budget 5m --out report
     """
     from chainrule.cli.terminal.report_shown import show_report
     from chainrule.errors import UsageError
@@ -57,7 +60,7 @@ def compare(
     files = {name: path for name, path in (("csv", csv), ("latex", latex), ("markdown", markdown)) if path is not None}
     check_tables(files)
     terms = Terms(valid=valid, tokenizer=tokenizer, seeds=seeds, grid=grid or (), changes=change or (),
-                  params=params)
+                  params=params, target=target, valid_target=valid_target)
     with shown_trials() as progress:
         report = run(recipes, data, out, budget=budget, terms=terms, force=force, progress=progress)
     emit(report, json, lambda found: show_report(found, out, advise))

@@ -75,17 +75,23 @@ def _of_run(recipe: str) -> int | None:
 
 def _read(recipe: Any, data: str) -> tuple[int, int]:
     """The size of the vocabulary that the recipe's tokenizer makes of a text, and the text's tokens."""
+    from chainrule.errors import UsageError
     from chainrule.recipe.registry import build
     from chainrule.text.corpora import open_corpus
     from chainrule.text.encoded import fit_and_encode
 
+    if recipe.tokenizer is None:
+        raise UsageError(f"--data = {data}: only the tokens of texts are counted, and this recipe reads none. Give "
+                         "--tokens.")
     tokenizer, encoded = fit_and_encode(open_corpus(data, recipe.text), build("text/tokenizers", recipe.tokenizer),
                                         recipe.text)
     return tokenizer.vocabulary_size, len(encoded.ids)
 
 
-def _vocabulary(tokenizer: dict[str, Any]) -> int:
+def _vocabulary(tokenizer: dict[str, Any] | None) -> int:
     """The size of the vocabulary of the recipe's tokenizer, assumed where it depends on the text."""
+    if tokenizer is None:
+        return 0
     if tokenizer.get("size"):
         return int(tokenizer["size"])
     if tokenizer["name"] in GUESSED:

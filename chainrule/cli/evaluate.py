@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from chainrule.cli.terminal.console import Json, emit, table
+from chainrule.cli.terminal.figures_shown import show_figures
 
 
 def evaluate(
@@ -15,17 +16,21 @@ def evaluate(
     data: Annotated[list[str], typer.Option(help="Text: a file, glob, folder or built-in corpus; - is standard "
                                                "input; repeatable.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="How text is read, as text.errors=replace.")] = None,
+    target: Annotated[list[str] | None, typer.Option(help="Of translation and the like: what --data should become, "
+                                                     "line by line.")] = None,
     by_order: Annotated[bool, typer.Option("--by-order", help="Also with shorter contexts (Shannon's game).")] = False,
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for the 95 % intervals; 0: none.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Of the resamples.")] = 0,
+    beams: Annotated[int | None, typer.Option(min=1, help="Of models that write texts: beams of the search; 5 if not "
+                                              "given, 1 is greedy.")] = None,
     threshold: Annotated[str | None, typer.Option(metavar="P|auto", help="Of a text classifier: reject texts whose "
                                                   "likeliest label has a smaller probability.")] = None,
     json: Json = False,
 ) -> None:
     """Measure a model on a text: perplexity and bits per byte with their 95 % intervals.
 
-    Word vectors are measured on test files, text classifiers on labeled texts, and masked language models on tokens
-    that are hidden from them.
+    Word vectors are measured on test files, classifiers on labeled data, masked language models on tokens that are
+    hidden from them, and translators by BLEU and chrF.
 
     Examples:
 
@@ -34,6 +39,7 @@ def evaluate(
         zcat ptb.test.txt.gz | chainrule evaluate runs/ptb5 --data -
         chainrule evaluate runs/vectors --data questions-words.txt --data wordsim353.tsv
         chainrule evaluate runs/topics --data test.csv --threshold auto
+        chainrule evaluate runs/m --data test.en --target test.de --beams 5
     """
     from contextlib import ExitStack
 
@@ -47,12 +53,11 @@ def evaluate(
     with ExitStack() as files, shown_steps("measuring"):
         names = [files.enter_context(as_file(each)) for each in data]
         found = measure(run, names, by_order=by_order, bootstrap=bootstrap, seed=seed, overrides=overrides or (),
-                        threshold=threshold)
+                        threshold=threshold, target=target, beams=beams)
     if "files" in found:
         given = dict(zip(names, map(named, data), strict=True))
         found["files"] = {given.get(name, name): scores for name, scores in found["files"].items()}
-    shows = {"files": _show_files, "per_label": _show_labels, "masked": _show_masked}
-    show = next((shown for key, shown in shows.items() if key in found), _show)
+    show = _show_files if "files" in found else _show if "bits_per_byte" in found else _show_figures
     emit({"run": str(run), **found}, json, show)
 
 
@@ -83,11 +88,11 @@ def _show(found: dict[str, Any]) -> None:
                for row in found["by_order"]])
 
 
-def _show_masked(found: dict[str, Any]) -> None:
-    """A masked language model: its loss and accuracy on the hidden tokens."""
-    table(["", ""], [("accuracy", f"{found['accuracy']:.4f}"), ("perplexity", f"{found['perplexity']:,.2f}"),
-                     ("loss", f"{found['loss']:.4f} nats per hidden token"),
-                     ("tokens", f"{found['tokens']:,}, {found['masked']:,} of them hidden")])
+def _show_figures(found: dict[str, Any]) -> None:
+    """Any other task; of a classifier, precision and recall only where they are not the accuracy by definition."""
+    from chainrule.classifying.measuring import one_number
+
+    show_figures(found, ("precision", "recall") if "labels" in found and one_number(found) else ())
 
 
 def _show_files(found: dict[str, Any]) -> None:
@@ -100,18 +105,6 @@ def _show_files(found: dict[str, Any]) -> None:
             table(["section", *columns], [(each, *(_figure(value) for value in row.values()))
                                           for each, row in sections.items()])
         print()
-
-
-def _show_labels(found: dict[str, Any]) -> None:
-    """A text classifier: the figures of its likeliest labels, in all and label by label."""
-    from chainrule.classifying.measuring import one_number
-
-    hidden = {"run", "per_label"} | ({"precision", "recall"} if one_number(found) else set())
-    table(["", ""], [(key.replace("_", " "), _figure(value)) for key, value in found.items() if key not in hidden])
-    print()
-    columns = ["count", "predicted", "correct", "precision", "recall", "f1"]
-    table(["label", *columns], [(label, *(_figure(row[each]) for each in columns))
-                                for label, row in found["per_label"].items()])
 
 
 def _figure(value: Any) -> str:

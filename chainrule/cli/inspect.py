@@ -15,10 +15,11 @@ NOTHING = "there is nothing to look at. Try --text FILE, --text-is \"some words\
 
 
 def inspect(
-    what: Annotated[list[str], typer.Argument(metavar="RUN [TEXT|WORD ...] [text.…=VALUE ...]", help=(
-        "A run folder; for a text classifier the text that is labeled, for word vectors some words; and how text is "
-        "read. For --gradients: run folders, or recipes as training would begin them, each with its changes; or the "
-        "examples through-time and through-depth. For --graph: an example, or a run of the engine."))],
+    what: Annotated[list[str], typer.Argument(metavar="RUN [TEXT|FILE|WORD ...] [text.…=VALUE ...]", help=(
+        "A run folder; for a text classifier the text that is labeled, for one of images a file, for word vectors some "
+        "words; and how text is read. For --gradients: run folders, or recipes as training would begin them, each with "
+        "its changes; or the examples through-time and through-depth. For --graph: an example, or a run of the engine."
+    ))],
     text: Annotated[str | None, typer.Option("--text", "--data", help="The text that is read: a file, glob, folder or "
                                              "built-in corpus; - is standard input.")] = None,
     text_is: Annotated[str | None, typer.Option("--text-is", metavar="TEXT", help="The text itself.")] = None,
@@ -42,6 +43,10 @@ def inspect(
                                         "at each node: product, neuron, any engine module, recipe or run.")] = False,
     map_: Annotated[bool, typer.Option("--map", help="Instead: of word vectors, a map with every word in its place, as "
                                        "a page to search and zoom; --out names it, map.html if not given.")] = False,
+    tasks: Annotated[bool, typer.Option("--tasks", help="Instead: how alike labeled data sets are (Task2Vec); they "
+                                        "are named in the place of a run.")] = False,
+    probe: Annotated[str | None, typer.Option(help="Of --tasks: a neural run that reads text; a small language model "
+                                              "of all texts if not given.")] = None,
     words: Annotated[str | None, typer.Option(help="Of a map: so many most frequent words, 2000 if not given; or these "
                                               "with their nearest: king,queen.")] = None,
     labels: Annotated[Path | None, typer.Option(help="Of a map: colors by a file of word, tab, label.")] = None,
@@ -63,11 +68,13 @@ def inspect(
 
     With --graph: how the project's own engine computes and differentiates a small example, or a run of it on a text.
 
-    With --map: where the vectors of frequent words lie, in two dimensions.
+    With --map: where the vectors of frequent words lie, in two dimensions. With --tasks: how alike labeled data sets
+    are, by the weights of one network that each of them would change.
 
     For a text classifier: the labels' probabilities, what each word and n-gram adds, and what changes without it; with
-    --data LABELED which labels are confused, and the texts that it is most wrong about. For word vectors: the neighbors
-    of words, and how alike they are.
+    --data LABELED which labels are confused, and the texts that it is most wrong about. For one of images: which pixels
+    decided, and where attention looked. For recordings: what was heard when, beside the spectrogram. For word vectors:
+    the neighbors of words, and how alike they are. For a translator: what each token of the target looked at.
 
     Examples:
 
@@ -79,7 +86,11 @@ def inspect(
         chainrule inspect runs/vectors --map --words 5000 --out words.html
         chainrule inspect runs/vectors king queen man --out words.html
         chainrule inspect runs/topics "heavy rain tonight" --data test.csv --out why.html
+        chainrule inspect runs/digits three.png --out why.svg
         chainrule inspect runs/gpt --text held-out.txt --figure attention --out attention.png
+        chainrule inspect runs/calls call.wav --out call.svg
+        chainrule inspect runs/m "A man rides a bicycle." --out alignment.svg
+        chainrule inspect --tasks reviews.csv questions.csv news.csv --probe runs/lm --out tasks.svg
     """
     if map_:
         from chainrule.cli.terminal.map_shown import show_map
@@ -91,6 +102,16 @@ def inspect(
         return
     _refuse({"--words": words, "--method": method, "--labels": labels, "--clusters": clusters},
             "does nothing without --map")
+    if tasks:
+        from chainrule.cli.terminal.tasks_shown import show_tasks
+
+        _refuse({"--text": text, "--text-is": text_is, "--tokens": tokens, "--top": top, "--distance": distance,
+                 "--rows": rows, "--clip": clip, "--gradients": gradients or None, "--graph": graph or None,
+                 "--figure": figure}, "does nothing with --tasks")
+        data, overrides = _parted(what, ("text.", "task."))
+        show_tasks(data, overrides, probe=probe, out=out, json=json)
+        return
+    _refuse({"--probe": probe}, "does nothing without --tasks")
     if graph:
         from chainrule.cli.terminal.graph_shown import show_graph
 
@@ -113,9 +134,21 @@ def inspect(
 def _look_at(what: list[str], text: str | None, text_is: str | None, *, tokens: int | None, top: int | None,
              out: Path | None, figure: str | None, json: bool) -> None:
     """What there is to see in a run, by what it can do: label texts, place words, or predict text."""
-    from chainrule.protocols import ABILITIES, Classifier, WordVectors
+    from chainrule.protocols import ABILITIES, Classifier, Transcriber, Translator, WordVectors
 
     ability = _ability(what[0])
+    if ability in (Classifier, Transcriber) and _of_files(what[0]):
+        _refuse({"--tokens": tokens, "--figure": figure, "--text-is": text_is},
+                "does nothing with a model of images or recordings")
+        _look_at_files(what, text, top=top or 5, out=out, json=json)
+        return
+    if ability is Translator:
+        from chainrule.cli.terminal.alignments_shown import show_alignments
+
+        _refuse({"--text": text, "--tokens": tokens, "--top": top, "--figure": figure},
+                f"does nothing with {ABILITIES[Translator]}")
+        show_alignments(what[0], [*what[1:], *([text_is] if text_is is not None else [])], out=out, json=json)
+        return
     if ability is Classifier or ability is WordVectors:
         _refuse({"--tokens": tokens, "--figure": figure}, f"does nothing with {ABILITIES[ability]}")
         if out is not None and out.suffix != ".html":
@@ -147,6 +180,22 @@ def _look_at(what: list[str], text: str | None, text_is: str | None, *, tokens: 
     show_text(what, text, text_is, tokens=tokens or 256, top=top or 5, out=out, figure=figure, json=json)
 
 
+def _look_at_files(what: list[str], data: str | None, *, top: int, out: Path | None, json: bool) -> None:
+    """Recordings have a spectrogram to draw, images are drawn themselves."""
+    from chainrule.runs import task_of
+
+    files, overrides = _parted(what[1:])
+    if hasattr(task_of(what[0]).modality, "spectrogram"):
+        from chainrule.cli.terminal.recordings_shown import show_recordings
+
+        _refuse({"--data": data}, "does nothing with recordings")
+        show_recordings(what[0], files, overrides, top=top, out=out, json=json)
+        return
+    from chainrule.cli.terminal.pictures_shown import show_pictures
+
+    show_pictures(what[0], files, overrides, data=data, top=top, out=out, json=json)
+
+
 def _ability(run: str) -> type | None:
     """What models of the run's task can do; None for what is no run, which is told later."""
     from chainrule.runs import task_of
@@ -155,9 +204,16 @@ def _ability(run: str) -> type | None:
     return task_of(open_run(run).path).ability if Path(run).is_dir() else None
 
 
-def _parted(words: list[str]) -> tuple[list[str], list[str]]:
+def _of_files(run: str) -> bool:
+    """Whether a classifier reads files, such as images, and not texts."""
+    from chainrule.runs import task_of
+
+    return bool(task_of(run).modality.endings)
+
+
+def _parted(words: list[str], sections: tuple[str, ...] = ("text.",)) -> tuple[list[str], list[str]]:
     """Texts, and changes of how text is read."""
-    changes = [word for word in words if word.startswith("text.") and "=" in word]
+    changes = [word for word in words if word.startswith(sections) and "=" in word]
     return [word for word in words if word not in changes], changes
 
 

@@ -1,7 +1,8 @@
-"""`chainrule predict RUN FILE`: the likeliest labels of texts."""
+"""`chainrule predict RUN FILE`: the likeliest labels of texts, images or recordings."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,11 +12,12 @@ from chainrule.cli.terminal.console import Json, emit, table
 
 
 def predict(
-    run: Annotated[Path, typer.Argument(help="A run folder with a text classifier.")],
+    run: Annotated[Path, typer.Argument(help="A run folder with a classifier.")],
     file: Annotated[str, typer.Argument(metavar="FILE|TEXT", help="Texts: one a line, or a table; - is standard input. "
-                                        "If there is no such file: the text itself.")],
-    overrides: Annotated[list[str] | None, typer.Argument(metavar="[TEXT|OPTION]...", help="Further texts; how text is "
-                                                          "read, as text.errors=replace.")] = None,
+                                        "If there is no such file: the text itself. Of a classifier of images: an "
+                                        "image, a folder or a table.")],
+    overrides: Annotated[list[str] | None, typer.Argument(metavar="[TEXT|FILE|OPTION]...", help="Further texts, or "
+                                                          "images; how text is read, as text.errors=replace.")] = None,
     top: Annotated[int, typer.Option(min=1, help="How many labels for each text.")] = 1,
     threshold: Annotated[str, typer.Option(metavar="P|auto", help="Leave out labels with a smaller probability; a text "
                                            "without any is out of scope. auto: calibrated in training.")] = "0",
@@ -23,7 +25,7 @@ def predict(
 ) -> None:
     """Name the likeliest labels of each text, with their probabilities.
 
-    Labels in the file are ignored.
+    Labels in the file are ignored. A run that classifies images names those of each image.
 
     Examples:
 
@@ -31,32 +33,53 @@ def predict(
         chainrule predict runs/topics "heavy rain tonight" "a late goal"
         chainrule predict runs/topics "my cat is ill" --threshold auto
         echo "a dull film" | chainrule predict runs/reviews - --json
+        chainrule predict runs/digits three.png more/ --top 2
     """
-    from chainrule.classifying.labeled import examples, layout_of
     from chainrule.classifying.measuring import threshold_of
-    from chainrule.cli.terminal.piped import as_file_or_text, named, texts_and_options
     from chainrule.protocols import Classifier
-    from chainrule.runs import load
+    from chainrule.runs import load, task_of
+
+    loaded = load(run)
+    model: Any = loaded.offering(Classifier, "predict")
+    modality = task_of(loaded).modality
+    read = _files if modality.endings else _texts
+    names, found = read(loaded, [file, *(overrides or ())], modality)
+    least = threshold_of(loaded, threshold)
+    best = model.predict([each.text for each in found], top=top, threshold=least)
+    key = modality.called if modality.endings else "line"
+    rows = [{key: os.fsdecode(each.text) if modality.endings else each.line,
+             "labels": [{"label": label, "probability": p} for label, p in own]}
+            for each, own in zip(found, best, strict=True)]
+    emit({"run": str(run), "file": names, "threshold": least, modality.plural: rows}, json,
+         lambda data: _show(data, modality.plural, key))
+
+
+def _texts(run: Any, words: list[str], modality: Any) -> tuple[str, list[Any]]:
+    """Texts of one file, or texts as arguments."""
+    from chainrule.cli.terminal.piped import as_file_or_text, named, texts_and_options
+    from chainrule.inputs.labeled import examples, layout_of
     from chainrule.text.corpora import open_corpus
 
-    file, changes = texts_and_options(file, overrides or ())
-    loaded = load(run).reading_text_as(changes)
-    model: Any = loaded.offering(Classifier, "predict")
-    recipe: Any = loaded.recipe
-    least = threshold_of(loaded, threshold)
+    file, changes = texts_and_options(words[0], words[1:])
+    recipe = run.reading_text_as(changes).recipe
     with as_file_or_text(file) as name:
-        layout = layout_of(recipe.text, recipe.model.labels)
-        found = list(examples(open_corpus(name, recipe.text).sources, layout, need_labels=False))
-    best = model.predict([each.text for each in found], top=top, threshold=least)
-    rows = [{"line": each.line, "labels": [{"label": label, "probability": p} for label, p in own]}
-            for each, own in zip(found, best, strict=True)]
-    emit({"run": str(run), "file": named(file), "threshold": least, "texts": rows}, json, _show)
+        return named(file), list(examples(open_corpus(name, recipe.text).sources, layout_of(recipe), need_labels=False))
 
 
-def _show(found: dict[str, Any]) -> None:
+def _files(run: Any, words: list[str], modality: Any) -> tuple[str, list[Any]]:
+    """Files, folders and tables of what is read from files."""
+    from chainrule.cli.terminal.piped import OPTION
+    from chainrule.inputs.files import open_files
+
+    names = [word for word in words if not OPTION.match(word)]
+    recipe = run.reading_text_as([word for word in words if OPTION.match(word)]).recipe
+    return ", ".join(names), list(open_files(names, recipe, modality, need_labels=False).rows)
+
+
+def _show(found: dict[str, Any], rows_of: str, key: str) -> None:
     """A row for each text: its line, then labels with their probabilities, as many as passed the threshold."""
-    rows = [(row["line"], [cell for each in row["labels"] for cell in (each["label"], f"{each['probability']:.4f}")]
-             or ["(out of scope)", f"< {found['threshold']:.4f}"]) for row in found["texts"]]
+    rows = [(row[key], [cell for each in row["labels"] for cell in (each["label"], f"{each['probability']:.4f}")]
+             or ["(out of scope)", f"< {found['threshold']:.4f}"]) for row in found[rows_of]]
     most = max((len(cells) for _, cells in rows), default=2)
-    table(["line", *["label", "probability"] * (most // 2)],
+    table([key, *["label", "probability"] * (most // 2)],
           [(line, *cells, *[""] * (most - len(cells))) for line, cells in rows])

@@ -33,7 +33,8 @@ def score(
     """Print the log-probability of each line of a text, on its own.
 
     Columns are the line's number, ln p with its end mark, tokens (the end mark is one) and unknown tokens; with
-    --tokens its number, the token and ln p.
+    --tokens its number, the token and ln p. Of a masked language model, ln p of a token is after all others of its
+    line: their sum is the pseudo-log-likelihood.
 
     Examples:
 
@@ -57,10 +58,10 @@ def score(
 def _batches(loaded: LoadedRun, file: str, text: TextOptions) -> Iterator[tuple[int, ScoredLines]]:
     """Many lines at a time, and the number of the first of them."""
     from chainrule.evaluation.score import score_text, whole_lines
-    from chainrule.protocols import LanguageModel
     from chainrule.text.corpora import open_corpus
+    from chainrule.verbs.score import scoring
 
-    model, first = loaded.offering(LanguageModel, "score"), 1
+    model, first = scoring(loaded), 1
     with as_file_or_text(file) as name:
         for lines in whole_lines(open_corpus(name, text)):
             scored = score_text(model, loaded.tokenizer, lines)

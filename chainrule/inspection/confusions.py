@@ -11,7 +11,7 @@ import numpy as np
 
 from chainrule.errors import DataError
 from chainrule.protocols import Classifier
-from chainrule.runs import LoadedRun, opened
+from chainrule.runs import LoadedRun, opened, task_of
 
 MOST = 60  # labels in the matrix: those with the most mistakes
 PAIRS, WRONG = 20, 10
@@ -23,16 +23,15 @@ def confusions(run: str | Path | LoadedRun, data: str | Path | Sequence[str | Pa
 
     A text with several labels counts under the likeliest of them that the model should have given.
     """
-    from chainrule.classifying.labeled import labeled, layout_of
     from chainrule.classifying.measuring import together
-    from chainrule.text.corpora import open_corpus
+    from chainrule.inputs.labeled import labeled, layout_of
 
     loaded = opened(run)
-    model, recipe = loaded.offering(Classifier, "inspect --data"), loaded.recipe
-    corpus = open_corpus(data, recipe.text)
+    model, recipe, task = loaded.offering(Classifier, "inspect --data"), loaded.recipe, task_of(loaded)
+    corpus = task.open(data, recipe)
     counts, worst, texts, right = Counter[tuple[str, str]](), list[dict[str, Any]](), 0, 0
     ids = {label: n for n, label in enumerate(model.labels)}
-    for some in together(labeled(corpus, layout_of(recipe.text, recipe.model.labels))):
+    for some in together(labeled(corpus, layout_of(recipe))):
         logs = model.log_probabilities([each.text for each in some])
         for own, each in zip(logs, some, strict=True):
             given = model.labels[int(own.argmax())]
@@ -45,8 +44,9 @@ def confusions(run: str | Path | LoadedRun, data: str | Path | Sequence[str | Pa
                               "log_probability": _finite(_log(own, ids, true))})
         worst = sorted(worst, key=_likelihood)[:wrong]
     if not texts:
-        raise DataError(f"{corpus.name}: no text with a label.")
-    return {"data": corpus.name, "texts": texts, "right": right, "accuracy": right / texts, **_matrix(counts),
+        raise DataError(f"{corpus.name}: no {task.modality.called} with a label.")
+    return {"data": corpus.name, "units": task.modality.plural, "texts": texts, "right": right,
+            "accuracy": right / texts, **_matrix(counts),
             "pairs": [{"true": true, "given": given, "count": count} for (true, given), count in counts.most_common()
                       if true != given][:PAIRS], "wrong": worst}
 

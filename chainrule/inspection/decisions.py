@@ -48,7 +48,8 @@ def decision(model: Classifier, text: str, *, top: int = 5) -> dict[str, Any]:
     evidence = (model.evidence(" ".join(words).encode(errors="replace"), label, other)
                 if other is not None and isinstance(model, ExplainsLabels) else None)
     features, end = (None, None) if evidence is None else _put_evidence(tokens, evidence, len(words))
-    return found | {"tokens": tokens, "end": end, "cut": len(words) > len(shown), "features": features}
+    how = getattr(model, "evidence_is", None) if evidence is not None else None
+    return found | {"tokens": tokens, "end": end, "cut": len(words) > len(shown), "features": features, "evidence": how}
 
 
 def _left_out(model: Classifier, words: Sequence[str], count: int, label: int) -> list[float | None]:

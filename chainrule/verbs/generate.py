@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from chainrule.errors import OptionError, UsageError
 from chainrule.protocols import LanguageModel
-from chainrule.runs import LoadedRun, opened
+from chainrule.runs import LoadedRun, opened, task_of
+from chainrule.task_protocols import Generates, WritesFiles, WritesTogether
 
 if TYPE_CHECKING:
     from chainrule.generation.generate import Generated
@@ -51,7 +53,11 @@ class Sampling:
 
 def generate(run: str | Path | LoadedRun, prompt: str = "", *, num: int = 1, max_tokens: int = 100,
              stop: Sequence[str] = (), sampling: Sampling | None = None) -> list[Generated]:
-    """Texts that continue a prompt, e.g. `generate(run, "the", sampling=Sampling(temperature=0.8, seed=1))`."""
+    """Texts that continue a prompt, e.g. `generate(run, "the", sampling=Sampling(temperature=0.8, seed=1))`.
+
+    What a run writes may be no text, but music or a picture: then `text` is its own notation, and `write_files` makes
+    files of it.
+    """
     from chainrule.generation.generate import generate as write
     from chainrule.text.tokenizer import name_unseen_words
 
@@ -60,7 +66,60 @@ def generate(run: str | Path | LoadedRun, prompt: str = "", *, num: int = 1, max
     how = sampling or Sampling()
     strategy, filters = how.strategy(), how.filters()
     loaded = opened(run, to_write=True)
+    task, prompt = task_of(loaded), read_prompt(loaded, prompt)
+    if isinstance(task, Generates):
+        _check(num, max_tokens, stop)
+        return task.generated(loaded, prompt, num=num, max_tokens=max_tokens, sampling=how)
     model = loaded.offering(LanguageModel, "generate")
     name_unseen_words(loaded.tokenizer, prompt)
     return write(model, loaded.tokenizer, prompt, num=num, max_tokens=max_tokens, strategy=strategy,
                  filters=filters, stop=stop)
+
+
+def read_prompt(run: str | Path | LoadedRun, prompt: str, length: int | None = None) -> str:
+    """A prompt as the run reads it: of music and pictures it names a file, of which the first `length` steps count."""
+    loaded = opened(run, to_write=True)
+    task = task_of(loaded)
+    if isinstance(task, WritesFiles):
+        return task.read_prompt(loaded, prompt, length) if prompt else ""
+    if length is not None:
+        raise OptionError("prompt_length", length, "none, since the prompt is a text", "Give a shorter text.")
+    return prompt
+
+
+def check_out(run: str | Path | LoadedRun, out: str | Path) -> None:
+    """Refuses a file that a run cannot write; call it before the work."""
+    loaded, path = opened(run, to_write=True), Path(out)
+    task = task_of(loaded)
+    if not isinstance(task, WritesFiles):
+        raise UsageError(f"--out = {str(out)!r}: {loaded.path} writes text, which is printed. Try: chainrule generate "
+                         f"{loaded.path} … > {path.stem}.txt")
+    task.check_file(path)
+
+
+def write_files(run: str | Path | LoadedRun, prompt: str, generated: Sequence[Generated], out: str | Path
+                ) -> list[Path]:
+    """Writes what was generated, each with the prompt before it: song.mid, or song-1.mid, song-2.mid … of several.
+
+    Pictures are put into one file.
+    """
+    loaded, path = opened(run, to_write=True), Path(out)
+    check_out(loaded, path)
+    task: Any = task_of(loaded)
+    if isinstance(task, WritesTogether):
+        task.write_together(loaded, generated, path)
+        return [path]
+    names = [path] if len(generated) == 1 else [path.with_name(f"{path.stem}-{n}{path.suffix}")
+                                                for n in range(1, len(generated) + 1)]
+    text = read_prompt(loaded, prompt)
+    for name, each in zip(names, generated, strict=True):
+        task.write_generated(loaded, text, each, name)
+    return names
+
+
+def _check(num: int, max_tokens: int, stop: Sequence[str]) -> None:
+    for name, value in (("num", num), ("max_tokens", max_tokens)):
+        if value < 1:
+            raise OptionError(name, value, "at least 1")
+    if stop:
+        raise OptionError("stop", list(stop), "none", "What is written is no text.")

@@ -27,31 +27,34 @@ if TYPE_CHECKING:
 log = logging.getLogger("chainrule")
 
 
-def train(recipe: str | Path | Recipe, data: Any, out: str | Path, *, valid: Any = None, overrides: Sequence[str] = (),
+def train(recipe: str | Path | Recipe, data: Any, out: str | Path, *, valid: Any = None, target: Any = None,
+          valid_target: Any = None, overrides: Sequence[str] = (),
           force: bool = False, show: Callable[[Mapping[str, Any]], None] | None = None,
           start_from: str | Path | None = None) -> dict[str, Any]:
     """Makes a run folder from a recipe and a text; returns its report.
 
     `overrides` are `path=value` as on the command line, e.g. `["model.order=3", "tokenizer.name=bytes"]`. `data` and
-    `valid` are paths, globs, folders or built-in corpora. `show` is called with the progress of training; a notebook
-    shows it by itself. With `start_from` training goes on from a finished run, whose tokenizer it keeps; where `recipe`
-    is a run folder, it goes on from that.
+    `valid` are paths, globs, folders or built-in corpora; `target` and `valid_target` name what belongs to them, such
+    as translations. `show` is called with the progress of training; a notebook shows it by itself. With `start_from`
+    training continues a finished run, whose tokenizer it keeps; where `recipe` is a run folder, it continues that.
     """
     words = [overrides] if isinstance(overrides, str) else overrides
     found, start = resolved(recipe, words, start_from)
     family: Any = find("families", found.family)
     with notebook_progress(show) as shown:
-        job = prepared(found, data, out, valid=valid, force=force, show=shown, start=start)
+        job = prepared(found, data, out, valid=valid, targets=(target, valid_target), force=force, show=shown,
+                       start=start)
         return finish(job, family.train(job), out, force=force)
 
 
-def prepared(recipe: Recipe, data: Any, out: str | Path, *, valid: Any = None, force: bool = False,
+def prepared(recipe: Recipe, data: Any, out: str | Path, *, valid: Any = None,
+             targets: tuple[Any, Any] = (None, None), force: bool = False,
              show: Callable[[Mapping[str, Any]], None] | None = None, start: Start | None = None) -> Job:
     """What the recipe's family trains on, after a look at what may be missing; `finish` measures and saves."""
     family: Any = find("families", recipe.family)
     family.ready()
     check_target(out, replace=force)
-    corpus, held_out = _texts(recipe, data, valid)
+    corpus, held_out = _opened(recipe, data, valid, targets)
     return Job(recipe, corpus, held_out, existing_parent(Path(out)), out=Path(out), force=force, show=show, start=start)
 
 
@@ -79,29 +82,35 @@ def finish(job: Job, trained: Trained, out: str | Path, *, force: bool, measure:
     return report
 
 
-def _texts(recipe: Recipe, data: Any, valid: Any) -> tuple[Corpus, Corpus | None]:
-    """What is trained on and what is validated on."""
-    from chainrule.text.corpora import Corpus, open_corpus
+def _opened(recipe: Recipe, data: Any, valid: Any, targets: tuple[Any, Any]) -> tuple[Any, Any]:
+    """What is trained on and what is validated on, as the task reads it."""
+    from chainrule.text.corpora import Corpus
 
-    corpus = open_corpus(data, recipe.text)
-    if not isinstance(data, Corpus):
+    task = build("tasks", recipe.task)
+    corpus = task.open(data, recipe, targets[0])
+    if isinstance(corpus, Corpus) and not _is_open(data):
         _hint_at_spaces(recipe, corpus)
-    if valid is not None and recipe.split.valid and not isinstance(valid, Corpus):
+    if valid is not None and recipe.split.valid and not _is_open(valid):
         raise UsageError("--valid gives the validation text, so split.valid must be 0. Give one of the two.")
+    if valid is None and targets[1] is not None:
+        raise UsageError(f"--valid-target = {targets[1]} belongs to --valid, which is not given.")
     if valid is not None:
-        return corpus, open_corpus(valid, recipe.text)
-    if not recipe.split.valid or isinstance(data, Corpus):  # a corpus was split before
+        return corpus, task.open(valid, recipe, targets[1])
+    if not recipe.split.valid or _is_open(data):  # it was split before
         return corpus, None
-    from chainrule.text.split import split
+    return task.split(corpus, recipe.split.valid, recipe.split.seed)
 
-    return split(corpus, recipe.split.valid, recipe.split.seed)
+
+def _is_open(data: Any) -> bool:
+    """Whether it was opened before, by `compare` for example; a path was not."""
+    return hasattr(data, "fingerprint")
 
 
 def _hint_at_spaces(recipe: Recipe, corpus: Corpus) -> None:
     """A line where the tokenizer splits at spaces, and the text has none between its words."""
     from chainrule.text.scripts import spaces_missed
 
-    if missed := spaces_missed(recipe.tokenizer["name"], corpus):
+    if recipe.tokenizer is not None and (missed := spaces_missed(recipe.tokenizer["name"], corpus)):
         other = "tokenizer=characters_and_bytes, or " if build("tasks", recipe.task).ability is LanguageModel else ""
         log.info(f"{missed} Try {other}a text with spaces between its words.")
 
@@ -112,3 +121,13 @@ def _measured(job: Job, trained: Trained) -> dict[str, Any]:
     run = LoadedRun(Path(), recipe, trained.tokenizer, trained.model, trained.report)
     with job.timed("validating"):
         return build("tasks", recipe.task).evaluate(run, job.valid, Measuring(characters=False))
+
+
+def learns_from_validation(recipe: Any) -> bool:
+    """Jelinek-Mercer weights, those of a mixture with an earlier run, early stopping, and plateau schedules."""
+    training = getattr(recipe, "training", None)
+    if training is not None:
+        schedule = getattr(training, "schedule", None) or {}
+        return getattr(training, "patience", None) is not None or schedule.get("name") == "plateau"
+    smoothing = getattr(recipe.model, "smoothing", None)
+    return smoothing is not None and (smoothing["name"] == "jelinek_mercer" or recipe.start_from is not None)

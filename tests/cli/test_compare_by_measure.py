@@ -51,7 +51,7 @@ def test_a_person_gets_a_table_by_accuracy_and_what_to_do_next(shown, report):
 
 def test_the_numbers_are_those_of_evaluate_on_the_held_out_texts(report, folder):
     import chainrule
-    from chainrule.classifying.labeled import Layout, labeled
+    from chainrule.inputs.labeled import Layout, labeled
     from chainrule.tasks._labeled_texts import parted
     from chainrule.text.corpora import open_corpus
 
@@ -111,9 +111,9 @@ def test_patience_is_given_training_texts_and_never_the_held_out_ones(folder):
 
 @pytest.mark.parametrize(("words", "message"), [
     (["ngram", "text-classifier", "--data", "labeled.txt"],
-     "ngram (language model) and text-classifier (text classifier) are of different tasks, expected one task for all"),
+     "ngram (language model) and text-classifier (classifier) are of different tasks, expected one task for all"),
     (["skipgram", "cbow", "--data", "pydoc"], "expected --valid FILE, such as: chainrule compare cbow skipgram"),
-    (["text-classifier", "model.labels.prefix=x", "text-classifier", "--data", "labeled.txt"],
+    (["text-classifier", "task.prefix=x", "text-classifier", "--data", "labeled.txt"],
      "reads the data in another way"),
     (["text-classifier", "--data", "pydoc"], "a built-in corpus has no labels"),
     (["skipgram", "cbow", "--data", "pydoc", "--valid", "missing.txt"], "missing.txt: no such file"),

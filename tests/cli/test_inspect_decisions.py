@@ -69,7 +69,7 @@ def test_a_language_model_reads_a_text_that_follows_the_run(folder, capsys):
 @pytest.mark.parametrize(("words", "message"), [
     (["labels"], "there is nothing to look at. Give a text"), (["words"], "there is nothing to look at. Name words"),
     (["words", "zebracorn"], "zebracorn: none of the"), (["labels", " "], "the text has no words"),
-    (["labels", "a text", "--tokens", "3"], "--tokens = 3 does nothing with a text classifier"),
+    (["labels", "a text", "--tokens", "3"], "--tokens = 3 does nothing with a classifier"),
     (["words", "cat", "--text-is", "x"], "holds word vectors; --text-is needs a language model"),
     (["labels", "a text", "--out", "x.png"], "expected a name that ends in .html"),
     (["ngram"], "there is nothing to look at. Try --text"), (["nowhere", "a text"], "no such run folder"),

@@ -60,7 +60,7 @@ def test_a_table_needs_no_labels(folder, capsys):
 
 def test_figures_of_an_evaluation_are_shown_by_label(folder, capsys):
     code, out, _ = said(capsys, "evaluate", folder / "run", "--data", folder / "train.txt")
-    assert code == 0 and "accuracy        1.0000" in out
+    assert code == 0 and "accuracy           1.0000 (0.9398 to 1.0000)" in out
     assert [line.split()[:4] for line in out.splitlines()[-3:]] == [[name, "20", "20", "20"]
                                                                     for name in ("down", "side", "up")]
 
@@ -76,8 +76,8 @@ def test_a_quantized_run_says_its_size(folder, capsys):
 
 
 @pytest.mark.parametrize(("args", "message"), [
-    (["generate", "RUN", "--prompt", "a"], "holds a text classifier; generate needs a language model."),
-    (["neighbors", "RUN", "a"], "holds a text classifier; neighbors needs word vectors."),
+    (["generate", "RUN", "--prompt", "a"], "holds a classifier; generate needs a language model."),
+    (["neighbors", "RUN", "a"], "holds a classifier; neighbors needs word vectors."),
     (["evaluate", "RUN", "--data", "TRAIN", "--by-order"], "--by-order needs a language model."),
     (["predict", "RUN", "nothing.txt"], "nothing.txt: no such file"),
     (["quantize", "RUN", "--out", "OUT", "--piece", "9"], "--piece = 9, expected 1 to the dimension, 8."),

@@ -14,12 +14,13 @@ HOUSE = [  # from the top; the rooms of one floor may import each other
     {"figures"},
     {"text"},
     {"runs", "jobs", "starting"},
+    {"inputs"},
     {"counting"},
     {"vectors"},
-    {"classifying"},
     {"engine"},  # of the rooms above it imports none
     {"evaluation"},  # these two know models by their protocols alone
     {"generation"},
+    {"classifying"},
     {"parts"},
     {"models"},
     {"tasks", "training"},
@@ -32,7 +33,8 @@ HOUSE = [  # from the top; the rooms of one floor may import each other
     {"cli"},
 ]
 FRONT = {"runs", "jobs", "starting"}  # files beside the spine that are not of it
-ANNOTATED = {("chainrule.protocols", "chainrule.jobs"), ("chainrule.protocols", "chainrule.starting")}
+ANNOTATED = {("chainrule.protocols", "chainrule.jobs"), ("chainrule.protocols", "chainrule.starting"),
+             ("chainrule.task_protocols", "chainrule.jobs")}
 # a family's protocol says what it is given and gives back
 SCHEMA = "chainrule.text.options"  # all a recipe knows of text: a schema that itself imports nothing of ours
 WITH_TORCH = {"parts", "models", "tasks", "training", "contracts", "inspection"}  # rooms that compute in torch

@@ -76,5 +76,5 @@ def test_the_most_wrong_texts_are_those_whose_label_was_least_likely(run, kinds_
 
 def test_other_models_say_what_they_are(kinds, tmp_path):
     chainrule.train("ngram", kinds, tmp_path / "run", overrides=["model.order=2"])
-    with pytest.raises(UsageError, match="holds a language model; inspect needs a text classifier"):
+    with pytest.raises(UsageError, match="holds a language model; inspect needs a classifier"):
         explain(tmp_path / "run", ["a text"])

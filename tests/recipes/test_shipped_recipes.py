@@ -7,11 +7,13 @@ import chainrule
 from chainrule.families._stepwise import shape_of
 from chainrule.models.cost.counting import on_meta
 from chainrule.recipe.recipe import described, load_recipe, shipped
+from chainrule.recipe.registry import build
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 NEURAL = {name: row["description"] for name, row in described().items() if row["family"] == "neural"}
 LARGE = [name for name, text in NEURAL.items() if "for a GPU" in text or "`chainrule cost`" in text]
 SMALL = [name for name in NEURAL if name not in LARGE]
+ON_TEXT = [name for name in SMALL if load_recipe(name).task["name"] in ("language", "masked_language")]
 LINE = "the cat sat on the mat , and a dog looked at {} of them .\n"
 
 
@@ -28,7 +30,7 @@ def test_the_recipes_of_the_issue_are_there():
     assert all(each["description"].endswith((".", "`.")) for each in described().values())
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", ON_TEXT)
 def test_a_small_recipe_trains_scores_and_writes(name, text, tmp_path):
     """Two steps of the recipe as it is, but for fewer rows and a validation text."""
     report = chainrule.train(name, text, tmp_path / "run", overrides=[
@@ -40,6 +42,15 @@ def test_a_small_recipe_trains_scores_and_writes(name, text, tmp_path):
         assert chainrule.generate(run, "the cat", max_tokens=3)
     else:
         assert len(chainrule.fill(run, "the [MASK] sat")[0]) > 1
+
+
+@pytest.mark.parametrize("name", [name for name in SMALL if name not in ON_TEXT])
+def test_a_small_recipe_of_another_task_learns_what_its_task_calls_small(name, tmp_path):
+    small = build("tasks", load_recipe(name).task).small(tmp_path)
+    report = chainrule.train(name, small.data, tmp_path / "run", valid=small.data, target=small.target,
+                             valid_target=small.target, overrides=["training.budget.steps=2", "training.batch=4"])
+    assert report["steps"] == 2 and report["skipped_steps"] == 0 and report["valid"]
+    assert chainrule.load(tmp_path / "run").recipe.description.startswith(NEURAL[name])
 
 
 @pytest.mark.parametrize("name", LARGE)

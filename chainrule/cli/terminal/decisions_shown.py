@@ -45,7 +45,7 @@ def _show(found: dict[str, Any]) -> None:
         _show_text(each)
     if "labeled" in found:
         print(end="\n" if found["texts"] else "")
-        _show_confusions(found["labeled"])
+        show_confusions(found["labeled"])
 
 
 def _show_text(each: dict[str, Any]) -> None:
@@ -55,7 +55,10 @@ def _show_text(each: dict[str, Any]) -> None:
     headers += [f"{each['label']} rather than {each['runner_up']}"] if each["features"] else []
     table(headers, [(token["text"], _change(token["without"]), _change(token["adds"]))[: len(headers)]
                     for token in [*each["tokens"], *_end(each)]])
-    if each["features"] and any(row["kind"] != "word" for row in each["features"]):
+    if each["evidence"] not in (None, "exact"):
+        print(f"\nThe last column is {each['evidence']}: shares of a difference of {each['margin']:+.3f}, to first "
+              "order.")
+    elif each["features"] and any(row["kind"] != "word" for row in each["features"]):
         print(f"\nThe weightiest features, of a difference of {each['margin']:+.3f}:")
         table(["feature", "kind", "adds"], [(row["text"], row["kind"], _change(row["adds"]))
                                             for row in each["features"][:FEATURES]])
@@ -68,14 +71,16 @@ def _end(each: dict[str, Any]) -> list[dict[str, Any]]:
     return [] if each["end"] is None else [{"text": "(end)", "without": None, "adds": each["end"]}]
 
 
-def _show_confusions(found: dict[str, Any]) -> None:
-    print(f"{found['data']}: {found['right']:,} of {found['texts']:,} texts right ({found['accuracy']:.4f})\n")
+def show_confusions(found: dict[str, Any]) -> None:
+    """Which labels were confused, and the inputs that the model is most wrong about."""
+    units = found["units"]
+    print(f"{found['data']}: {found['right']:,} of {found['texts']:,} {units} right ({found['accuracy']:.4f})\n")
     if not found["pairs"]:
         return
-    table(["true label", "given label", "texts"], [(row["true"], row["given"], row["count"])
+    table(["true label", "given label", units], [(row["true"], row["given"], row["count"])
                                                   for row in found["pairs"][:PAIRS]])
-    print("\nThe texts whose own label was least likely:")
-    table(["line", "true", "given", "ln p", "text"],
+    print(f"\nThe {units} whose own label was least likely:")
+    table(["line", "true", "given", "ln p", units.removesuffix("s")],
           [(row["line"], ", ".join(row["labels"]), f"{row['given']} {row['probability']:.3f}",
             "never seen" if row["log_probability"] is None else f"{row['log_probability']:.2f}", _short(row["text"]))
            for row in found["wrong"]])

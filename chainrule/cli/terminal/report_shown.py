@@ -55,9 +55,7 @@ def _show_by_measure(report: dict[str, Any]) -> None:
 
 def _uses(report: dict[str, Any]) -> Sequence[str]:
     """The first commands for the best model."""
-    from chainrule.recipe.registry import build
-
-    return build("tasks", report["task"]).uses[:2] if "task" in report else ['generate {run} --prompt "..."']
+    return report["uses"][:2] if "uses" in report else ['generate {run} --prompt "..."']
 
 
 def _compressors(names: list[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from chainrule.cli.terminal.units import readable_seconds, scaled_bytes, scaled_flops
 
 STEPPED = {"parameters", "steps", "epochs", "tokens", "flops", "skipped_steps", "tokens_per_second", "peak_memory",
-           "training", "best", "last", "kept", "seconds", "valid", "advice"}  # the keys that `stepped` covers
+           "training", "best", "last", "kept", "seconds", "valid", "advice", "loss_per"}  # what `stepped` covers
 
 
 def stepped(report: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -21,7 +21,7 @@ def _rows(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "parameters", f"{report['parameters']:,}"
     yield "trained on", (f"{report['tokens']:,} tokens in {report['steps']:,} step{'s' * (report['steps'] != 1)}, "
                          f"{report['epochs']:.3g} times the text; {scaled_flops(report['flops'])}FLOP")
-    yield "training loss", _loss(report["training"])
+    yield "training loss", _loss(report["training"], report.get("loss_per", "token"))
     yield "validation", _validation(report)
     yield "kept", _kept(report)
     went_on = seconds["training"] > seconds["total"]
@@ -33,12 +33,12 @@ def _rows(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "skipped", f"{skipped:,} steps whose loss or gradient was not finite" if skipped else ""
 
 
-def _loss(found: Mapping[str, float]) -> str:
+def _loss(found: Mapping[str, float], per: str) -> str:
     """`3.214 nats per token, 2.105 bits per byte (the last steps)`"""
     if not found:
         return ""
     bits = f", {found['bits_per_byte']:.3f} bits per byte" if found.get("bits_per_byte") is not None else ""
-    return f"{found['loss']:.3f} nats per token{bits} (mean of the last steps)"
+    return f"{found['loss']:.3f} nats per {per}{bits} (mean of the last steps)"
 
 
 def _validation(report: Mapping[str, Any]) -> str:
@@ -60,8 +60,10 @@ def measured(valid: Mapping[str, Any]) -> str:
         case {"examples": examples}:
             from chainrule.classifying.measuring import spelled
 
-            return f"{spelled(valid)}, {examples:,} texts"
-    return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in valid.items())
+            return f"{spelled(valid)}, {examples:,} examples"
+    numbers = {key: value for key, value in valid.items() if isinstance(value, int | float)}
+    return ", ".join(f"{key.replace('_', ' ')} {value:,.4f}" if isinstance(value, float) else
+                     f"{value:,} {key.replace('_', ' ')}" for key, value in numbers.items())
 
 
 def _kept(report: Mapping[str, Any]) -> str:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from chainrule.classifying.labeled import Layout, examples
 from chainrule.errors import DataError
+from chainrule.inputs.labeled import Layout, examples
 from chainrule.storage import files
 from chainrule.text.corpora import open_corpus
 from chainrule.text.corpora.blocks import lines

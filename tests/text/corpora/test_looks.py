@@ -5,8 +5,8 @@ import gzip
 import pytest
 from texts import text_of
 
-from chainrule.classifying.labeled import Layout, examples
 from chainrule.cli.app import main
+from chainrule.inputs.labeled import Layout, examples
 from chainrule.text.check import check
 from chainrule.text.corpora import open_corpus
 from chainrule.text.options import TextOptions

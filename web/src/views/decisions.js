@@ -37,7 +37,7 @@ function Decision({ each, number }) {
     <div class="pair">
       <${Figure} title="Labels" caption="Their probabilities, the likeliest first." numbers=${{ head: ["label", "p", "ln p"], rows: each.labels.map((own) => [own.label, digits(own.probability, 4), digits(own.log_probability, 3)]) }}>
         <${Bars} labels=${each.labels.map((own) => own.label)} series=${[{ name: "p", color: FOR, values: each.labels.map((own) => own.probability) }]} yLabel="probability" format=${(value) => digits(value, 3)} /><//>
-      ${exact && html`<${Figure} title="Features" caption=${`The weightiest of ${whole(each.features.length)}; all of them add up to ${signed(each.margin)} where labels share one softmax.`}>
+      ${exact && html`<${Figure} title="Features" caption=${each.evidence === "exact" ? `The weightiest of ${whole(each.features.length)}; all of them add up to ${signed(each.margin)} where labels share one softmax.` : `The weightiest of ${whole(each.features.length)} by ${each.evidence}: their share of ${signed(each.margin)}, to first order.`}>
         <${Table} caption="Features" rows=${each.features.slice(0, FEATURES).map((row) => ({ ...row, name: `${row.kind} ${row.text}` }))} columns=${[
           { key: "text", label: "Feature", value: (row) => row.text, render: (row) => row.text },
           { key: "kind", label: "Kind", value: (row) => row.kind, render: (row) => row.kind },
