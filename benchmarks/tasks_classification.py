@@ -1,0 +1,119 @@
+"""Classification on MR (10 folds), SST-2, TREC and IMDB: Kim's network, own vectors, an encoder taken over.
+
+    python benchmarks/tasks_classification.py --data ../shared/data --seeds 3 --out classification.json [--quick]
+        [--vectors RUN]
+
+Needs the folders mr, sst, trec, imdb, novels95 and wikitext-2, and torch. `lm` is a language model of IMDB's training
+texts (without their labels), of novels and of WikiText-2; the classifiers called `from lm` begin with its encoder.
+`--vectors` names a run of word vectors for `kim-cnn` (benchmarks/tasks_vectors.sh says how ours were made). Test sets
+are looked at once, at the end; MR is cross-validated as in Kim 2014, a tenth of each training part being validated
+on. benchmarks/trials.py has the other options.
+"""
+
+from __future__ import annotations
+
+import csv
+import lzma
+import random
+import re
+import sys
+from pathlib import Path
+
+from trials import Trial, main
+
+QUICK = ("training.budget.steps=3", "training.evaluate_every=3", "training.batch=8")
+PRETRAINED = ("training.layer_decay=0.9", "training.optimizer=adamw", "training.optimizer.rate=0.001",
+              "training.optimizer.weight_decay=0.1", "training.schedule=linear", "training.schedule.warmup=0.1",
+              "training.schedule.final=0.0")
+LM = ("model.pattern=(sf)*6", "model.width=384", "model.context=256", "model.s.heads=6", "tokenizer.size=16000",
+      "training.batch=64", "training.precision=bfloat16", "training.optimizer.rate=0.01", "model.dropout.rate=0.1")
+
+
+def trials(data: Path, work: Path, quick: bool) -> list[Trial]:
+    sets = {"mr": {"all": _mr(data / "mr")}, "sst": _sst(data / "sst"), "trec": _trec(data / "trec"),
+            "imdb": _imdb(data / "imdb")}
+    files = {name: {part: _written(work / f"{name}.{part}.csv", rows, quick) for part, rows in own.items()}
+             for name, own in sets.items()}
+    vectors = next((sys.argv[n + 1] for n, word in enumerate(sys.argv[:-1]) if word == "--vectors"), None)
+    ways: list[tuple[str, str, tuple[str, ...], str | None, dict[str, float]]] = [
+        ("random", "kim-cnn", (), None, {"mr": 0.765, "sst": 0.83, "trec": 0.915})]
+    better = {"mr": 0.79, "sst": 0.85, "trec": 0.93, "imdb": 0.91}
+    if vectors is not None:
+        for channels in ("static", "tuned", "both"):
+            table = f"model.embedding={{name: word_vectors, vectors: {vectors}, channels: {channels}}}"
+            ways.append((f"vectors {channels}", "kim-cnn", (table,), None, better))
+    ways.append(("from lm", "transformer-classifier", ("model.from={after}", *PRETRAINED), "lm", better))
+    found = []
+    text = _plain(data, work, quick)
+    found.append(Trial("lm", "transformer", text, {}, "bits_per_byte", changes=LM))
+    for way, recipe, changes, after, goals in ways:
+        found += [
+            Trial(f"mr {way}", recipe, files["mr"]["all"], {}, "accuracy", goals.get("mr"), changes, folds=10,
+                  after=after),
+            Trial(f"sst {way}", recipe, files["sst"]["train"], {"test": {"data": files["sst"]["test"]}}, "accuracy",
+                  goals.get("sst"), changes, valid=files["sst"]["dev"], after=after),
+            Trial(f"trec {way}", recipe, files["trec"]["train"], {"test": {"data": files["trec"]["test"]}}, "accuracy",
+                  goals.get("trec"), (*changes, "split.valid=0.1"), after=after)]
+    found.append(Trial("imdb from lm", "transformer-classifier", files["imdb"]["train"], {"test": {
+        "data": files["imdb"]["test"]}}, "accuracy", better["imdb"], ("model.from={after}", *PRETRAINED,
+                                                                      "model.context=512", "split.valid=0.04",
+                                                                      "training.budget.epochs=3"), after="lm"))
+    return found
+
+
+def _mr(folder: Path) -> list[tuple[str, str]]:
+    rows = [(label, line.strip()) for label in ("pos", "neg")
+            for line in (folder / f"rt-polarity.{label}").read_text(encoding="utf-8").splitlines()]
+    random.Random(0).shuffle(rows)
+    return rows
+
+
+def _sst(folder: Path) -> dict[str, list[tuple[str, str]]]:
+    return {part: [tuple(line.split(" ", 1)) for line in (folder / f"stsa.binary.{part}").read_text(
+        encoding="utf-8").splitlines()] for part in ("train", "dev", "test")}  # type: ignore[misc]
+
+
+def _trec(folder: Path) -> dict[str, list[tuple[str, str]]]:
+    found = {}
+    for part in ("train", "test"):
+        lines = (folder / f"TREC.{part}").read_text(encoding="utf-8").splitlines()
+        found[part] = [(line.split(":")[0], line.split(" ", 1)[1]) for line in lines]
+    random.Random(0).shuffle(found["train"])
+    return found
+
+
+def _imdb(folder: Path) -> dict[str, list[tuple[str, str]]]:
+    return {part: [tuple(line.rstrip("\n").replace("<br />", " ").split("\t", 1)) for line in lzma.open(
+        folder / f"{part}.tsv.xz", "rt", encoding="utf-8")] for part in ("train", "test")}  # type: ignore[misc]
+
+
+def _plain(data: Path, work: Path, quick: bool) -> str:
+    """IMDB's training texts, novels and WikiText-2 in lower case with spaces around marks, as MR and SST have them."""
+    import gzip
+
+    path = work / "plain.txt"
+    with path.open("w", encoding="utf-8") as file:
+        for _, text in _imdb(data / "imdb")["train"][:50 if quick else None]:
+            file.write(_spaced(text) + "\n")
+        if not quick:
+            for name, opened in (("novels95/train.txt.xz", lzma.open), ("wikitext-2/train.txt.gz", gzip.open)):
+                if (data / name).exists():
+                    for line in opened(data / name, "rt", encoding="utf-8"):  # type: ignore[operator]
+                        file.write(_spaced(line) + "\n")
+    return str(path)
+
+
+def _spaced(text: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"([.,!?;:()\"])", r" \1 ", text.lower())).strip()
+
+
+def _written(path: Path, rows: list[tuple[str, str]], quick: bool) -> str:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["label", "text"])
+        writer.writerows((label, _spaced(text)) for label, text in (rows[:120] if quick else rows))
+    return str(path)
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__ or "", trials, QUICK))
