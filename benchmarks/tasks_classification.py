@@ -1,51 +1,55 @@
 """Classification on MR (10 folds), SST-2, TREC and IMDB: Kim's network, own vectors, an encoder taken over.
 
     python benchmarks/tasks_classification.py --data ../shared/data --seeds 3 --out classification.json [--quick]
-        [--vectors RUN]
+        [--vectors RUN | --write-text FILE]
 
 Needs the folders mr, sst, trec, imdb, novels95 and wikitext-2, and torch. `lm` is a language model of IMDB's training
 texts (without their labels), of novels and of WikiText-2; the classifiers called `from lm` begin with its encoder.
-`--vectors` names a run of word vectors for `kim-cnn` (benchmarks/tasks_vectors.sh says how ours were made). Test sets
-are looked at once, at the end; MR is cross-validated as in Kim 2014, a tenth of each training part being validated
-on. benchmarks/trials.py has the other options.
+`--vectors` names a run of 300 word vectors for `kim-cnn`; they are learned from the same text, which `--write-text`
+writes: chainrule train skipgram --data FILE --out RUN model.dimension=300. Test sets are looked at once, at the end; MR
+is cross-validated as in Kim 2014, a tenth of each training part being validated on. benchmarks/trials.py has the other
+options.
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 import lzma
 import random
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 from trials import Trial, main
 
 QUICK = ("training.budget.steps=3", "training.evaluate_every=3", "training.batch=8")
-PRETRAINED = ("training.layer_decay=0.9", "training.optimizer=adamw", "training.optimizer.rate=0.001",
+PRETRAINED = ("training.layer_decay=0.9", "training.optimizer=adamw", "training.optimizer.rate=0.0005",
               "training.optimizer.weight_decay=0.1", "training.schedule=linear", "training.schedule.warmup=0.1",
-              "training.schedule.final=0.0")
-LM = ("model.pattern=(sf)*6", "model.width=384", "model.context=256", "model.s.heads=6", "tokenizer.size=16000",
-      "training.batch=64", "training.precision=bfloat16", "training.optimizer.rate=0.01", "model.dropout.rate=0.1")
+              "training.schedule.final=0.0", "training.budget.epochs=4", "training.precision=bfloat16",
+              "model.dropout.rate=0.3")
+LM = ("model.pattern=(sf)*6", "model.width=512", "model.context=256", "model.s.heads=8", "tokenizer.size=16000",
+      "training.batch=128", "training.precision=bfloat16", "training.optimizer.rate=0.01", "model.dropout.rate=0.1",
+      "training.budget.epochs=3")
 
 
-def trials(data: Path, work: Path, quick: bool) -> list[Trial]:
+def trials(data: Path, work: Path, quick: bool, vectors: str | None = None) -> list[Trial]:
     sets = {"mr": {"all": _mr(data / "mr")}, "sst": _sst(data / "sst"), "trec": _trec(data / "trec"),
             "imdb": _imdb(data / "imdb")}
     files = {name: {part: _written(work / f"{name}.{part}.csv", rows, quick) for part, rows in own.items()}
              for name, own in sets.items()}
-    vectors = next((sys.argv[n + 1] for n, word in enumerate(sys.argv[:-1]) if word == "--vectors"), None)
     ways: list[tuple[str, str, tuple[str, ...], str | None, dict[str, float]]] = [
         ("random", "kim-cnn", (), None, {"mr": 0.765, "sst": 0.83, "trec": 0.915})]
     better = {"mr": 0.79, "sst": 0.85, "trec": 0.93, "imdb": 0.91}
     if vectors is not None:
         for channels in ("static", "tuned", "both"):
             table = f"model.embedding={{name: word_vectors, vectors: {vectors}, channels: {channels}}}"
-            ways.append((f"vectors {channels}", "kim-cnn", (table,), None, better))
+            ways.append((f"vectors {channels}", "kim-cnn", (table, "model.width=300"), None, better))
     ways.append(("from lm", "transformer-classifier", ("model.from={after}", *PRETRAINED), "lm", better))
     found = []
-    text = _plain(data, work, quick)
-    found.append(Trial("lm", "transformer", text, {}, "bits_per_byte", changes=LM))
+    text = plain(data, work / "plain.txt", quick)
+    found.append(Trial("lm", "transformer", text, {}, "bits_per_byte", changes=LM, once=True))
     for way, recipe, changes, after, goals in ways:
         found += [
             Trial(f"mr {way}", recipe, files["mr"]["all"], {}, "accuracy", goals.get("mr"), changes, folds=10,
@@ -87,11 +91,10 @@ def _imdb(folder: Path) -> dict[str, list[tuple[str, str]]]:
         folder / f"{part}.tsv.xz", "rt", encoding="utf-8")] for part in ("train", "test")}  # type: ignore[misc]
 
 
-def _plain(data: Path, work: Path, quick: bool) -> str:
+def plain(data: Path, path: Path, quick: bool = False) -> str:
     """IMDB's training texts, novels and WikiText-2 in lower case with spaces around marks, as MR and SST have them."""
     import gzip
 
-    path = work / "plain.txt"
     with path.open("w", encoding="utf-8") as file:
         for _, text in _imdb(data / "imdb")["train"][:50 if quick else None]:
             file.write(_spaced(text) + "\n")
@@ -116,4 +119,12 @@ def _written(path: Path, rows: list[tuple[str, str]], quick: bool) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(__doc__ or "", trials, QUICK))
+    options = argparse.ArgumentParser(add_help=False)
+    options.add_argument("--vectors")
+    options.add_argument("--write-text", type=Path)
+    given, sys.argv[1:] = options.parse_known_args()
+    if given.write_text is not None:
+        folder = next((Path(value) for name, value in zip(sys.argv, sys.argv[1:], strict=False) if name == "--data"),
+                      Path("../shared/data"))
+        sys.exit(print(plain(folder, given.write_text)))
+    sys.exit(main(__doc__ or "", partial(trials, vectors=given.vectors), QUICK))

@@ -45,6 +45,7 @@ class Trial:
     valid_target: str | None = None
     folds: int | None = None
     after: str | None = None  # a trial whose run this one begins with: {after} in a change is its folder
+    once: bool = False  # trained with one seed, which all that begin with it share
     lower: bool = False  # whether less is better
     more: dict[str, Any] = field(default_factory=dict)  # further options of `chainrule.evaluate`
 
@@ -76,7 +77,8 @@ def main(description: str, trials: Callable[[Path, Path, bool], Sequence[Trial]]
 def run(trials: Sequence[Trial], work: Path, *, seeds: int, jobs: int, until: float, changes: Sequence[str],
         out: Path | None) -> list[dict[str, Any]]:
     """All trials with all seeds, so many at a time, in their order; one that begins with another's run waits for it."""
-    waiting = [(each, seed) for each in trials for seed in range(seeds)]
+    waiting = [(each, seed) for each in trials for seed in range(1 if each.once else seeds)]
+    shared = {each.name for each in trials if each.once}
     running: dict[tuple[str, int], tuple[subprocess.Popen[str], Path]] = {}
     results: list[dict[str, Any]] = []
     while waiting or running:
@@ -90,23 +92,24 @@ def run(trials: Sequence[Trial], work: Path, *, seeds: int, jobs: int, until: fl
                 print(json.dumps({name: results[-1].get(name) for name in ("name", "seed", "seconds", "failed")}),
                       file=sys.stderr, flush=True)
         done = {(each["name"], each["seed"]) for each in results}
-        ready = [each for each in waiting if each[0].after is None or (each[0].after, each[1]) in done]
+        ready = [(each, seed) for each, seed in waiting
+                 if each.after is None or (each.after, 0 if each.after in shared else seed) in done]
         if time.monotonic() > until:
             waiting = []
         elif ready and len(running) < jobs:
             trial, seed = ready[0]
             waiting.remove((trial, seed))
-            running[trial.name, seed] = _started(trial, seed, work, changes, jobs)
+            running[trial.name, seed] = _started(trial, seed, work, changes, jobs, 0 if trial.after in shared else seed)
             continue
         time.sleep(0.2)
     return results
 
 
-def _started(trial: Trial, seed: int, work: Path, changes: Sequence[str], jobs: int
+def _started(trial: Trial, seed: int, work: Path, changes: Sequence[str], jobs: int, seed_before: int
              ) -> tuple[subprocess.Popen[str], Path]:
     place = work / "runs" / f"{trial.name.replace(' ', '-')}-{seed}"
     place.parent.mkdir(parents=True, exist_ok=True)
-    before = "" if trial.after is None else str(work / "runs" / f"{trial.after.replace(' ', '-')}-{seed}")
+    before = "" if trial.after is None else str(work / "runs" / f"{trial.after.replace(' ', '-')}-{seed_before}")
     own = [change.replace("{after}", before) for change in trial.changes]
     asked = {**asdict(trial), "seed": seed, "run": str(place), "changes": _one_budget([*own, *changes, f"seed={seed}"])}
     file, log = place.with_suffix(".json"), place.with_suffix(".log")
