@@ -32,6 +32,11 @@ class Head(nn.Module):
         """(…, outputs): ln p in float32 or better; `never` names outputs that have no probability."""
         raise NotImplementedError
 
+    def decode(self, hidden: Tensor, lengths: Tensor | None = None) -> list[np.ndarray]:
+        """The likeliest output of each of the vectors (B, T, D) of a row, of which `lengths` (B,) are real."""
+        best = self.log_probs(hidden).argmax(-1).cpu().numpy()
+        return list(best) if lengths is None else [own[:n] for own, n in zip(best, lengths.tolist(), strict=True)]
+
     def loss(self, hidden: Tensor, targets: Tensor, *, smoothing: float = 0.0) -> Tensor:
         r"""Σ_t −ln p(w_t | h_t), summed over all targets that are not IGNORED.
 
