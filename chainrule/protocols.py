@@ -229,10 +229,37 @@ class Transcriber(Protocol):
         ...
 
 
+@runtime_checkable
+class Tagger(Protocol):
+    """A tag for each word. What `chainrule tag` needs."""
+
+    tags: Sequence[str]
+
+    def tag(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
+        """The tags of the words of each sentence."""
+        ...
+
+
+@runtime_checkable
+class WeighsTags(Protocol):
+    """A tagger that gives every tag a probability at every word."""
+
+    def probabilities(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
+        """(words, tags) of each sentence."""
+        ...
+
+
+@runtime_checkable
+class KnowsWords(Protocol):
+    """A tagger that can say which words it was trained on."""
+
+    def knows(self, word: str) -> bool: ...
+
+
 ABILITIES: dict[type, str] = {  # what a run can hold
     LanguageModel: "a language model", Filler: "a masked language model", WordVectors: "word vectors",
     Classifier: "a classifier", Translator: "a translator", ImageModel: "a model of images",
-    Transcriber: "a transcriber"}
+    Transcriber: "a transcriber", Tagger: "a tagger"}
 
 
 def called(model: object) -> str:
