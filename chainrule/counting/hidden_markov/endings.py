@@ -14,11 +14,12 @@ DIGIT = re.compile(r"\d")
 
 @dataclass(frozen=True)
 class Endings:
-    r"""P(t | l_{n−i+1} … l_n) = (P̂(t | l_{n−i+1} … l_n) + θ P(t | l_{n−i+2} … l_n)) / (1 + θ)
+    r"""P(t | l_i … l_n) = (c(l_i … l_n, t) + μ P(t | l_{i+1} … l_n)) / (c(l_i … l_n) + μ)
 
-    From the shortest ending to the longest that rare words have; Samuelsson 1993, Brants 2000, "TnT", eq. 7–10. θ is
-    the standard deviation of the frequencies of tags. Words with a capital and without have endings of their own.
-    Departures: letters are in lower case and every digit is 0; below the empty ending lie all words, not only rare ones.
+    From the shortest ending to the longest that rare words have, so far as Samuelsson 1993 and Brants 2000, "TnT", §2.3.
+    Words with a capital and without have endings of their own. Departures: TnT gives every ending the same weight 1 / (1
+    + θ), however seldom it occurs; on the development sentences of UD English-EWT that is 0.5 points worse (92.47 % of
+    tags right against 92.97). Letters are in lower case, every digit is 0. P(t) of no ending at all is that of all words.
     """
 
     numbers: dict[tuple[int, str], int]  # of an ending and a flag
@@ -26,8 +27,8 @@ class Endings:
     tags: np.ndarray  # of the i-th ending from starts[i], with their counts
     counts: np.ndarray
     share_FC: np.ndarray  # of each tag among all words, by flag
-    theta: float
     longest: int
+    strength: float  # μ
 
     def tags_of(self, word: str) -> np.ndarray:
         """(C,): P(tag | how the word ends)."""
@@ -45,18 +46,19 @@ class Endings:
                 break
             own = slice(self.starts[number], self.starts[number + 1])
             total = self.counts[own].sum()
-            p = self.theta * p
-            p[self.tags[own]] += self.counts[own] / total
-            p /= 1 + self.theta
+            p = self.strength * p
+            p[self.tags[own]] += self.counts[own]
+            p /= total + self.strength
             found.append((ending, int(total), p))
         return found or [("", 0, p)]
 
 
 def spelling(word: str) -> str:
+    """As endings are compared."""
     return DIGIT.sub("0", word).lower()
 
 
-def learned(counts: TagCounts, longest: int, rare: int) -> Endings:
+def learned(counts: TagCounts, longest: int, rare: int, strength: float) -> Endings:
     """From the words that occur at most `rare` times; from all, if there are none."""
     per_word = np.add.reduceat(counts.word_counts, counts.starts[:-1]) if len(counts.words) else np.zeros(0, np.int64)
     flags = np.array([flag(word) for word in counts.words], np.int64)
@@ -70,7 +72,7 @@ def learned(counts: TagCounts, longest: int, rare: int) -> Endings:
             endings.append(numbers.setdefault(key, len(numbers)))
             owners.append(word)
     starts, tags, found = _summed(counts, np.array(owners, np.int64), np.array(endings, np.int64), len(numbers))
-    return Endings(numbers, starts, tags, found, *_shares(counts, flags), longest)
+    return Endings(numbers, starts, tags, found, _shares(counts, flags), longest, strength)
 
 
 def _summed(counts: TagCounts, owners: np.ndarray, endings: np.ndarray, size: int
@@ -84,13 +86,9 @@ def _summed(counts: TagCounts, owners: np.ndarray, endings: np.ndarray, size: in
     return starts, keys % len(counts.tags), found
 
 
-def _shares(counts: TagCounts, flags: np.ndarray) -> tuple[np.ndarray, float]:
-    """(FLAGS, C) shares of tags among words with a flag, or among all where none has it; and θ."""
-    of_entries = np.repeat(flags, np.diff(counts.starts))
+def _shares(counts: TagCounts, flags: np.ndarray) -> np.ndarray:
+    """(FLAGS, C): how frequent each tag is among words with a flag, or among all where none has it."""
     table_FC = np.zeros((FLAGS, len(counts.tags)))
-    np.add.at(table_FC, (of_entries, counts.word_tags), counts.word_counts)
-    total_C = table_FC.sum(axis=0)
-    table_FC[table_FC.sum(axis=1) == 0] = total_C
-    share_C = total_C / total_C.sum()
-    theta = float(share_C.std(ddof=1)) if len(share_C) > 1 else 0.0
-    return table_FC / table_FC.sum(axis=1, keepdims=True), theta
+    np.add.at(table_FC, (np.repeat(flags, np.diff(counts.starts)), counts.word_tags), counts.word_counts)
+    table_FC[table_FC.sum(axis=1) == 0] = table_FC.sum(axis=0)
+    return table_FC / table_FC.sum(axis=1, keepdims=True)
