@@ -250,6 +250,15 @@ class WeighsTags(Protocol):
 
 
 @runtime_checkable
+class ChainsTags(Protocol):
+    """A tagger that may score which tag follows which."""
+
+    def tag_transitions(self) -> np.ndarray | None:
+        """(tags, tags): the score of the second, a column, after the first, a row; None where there is no such."""
+        ...
+
+
+@runtime_checkable
 class KnowsWords(Protocol):
     """A tagger that can say which words it was trained on."""
 

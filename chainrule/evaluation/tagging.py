@@ -113,7 +113,7 @@ def tag_figures(found: TaggedPair, tags: Sequence[str], knows: Callable[[str], b
     figures["interval"] = {name: each for name, each in interval.items() if each is not None}
     if entities is not None:
         figures["per_type"] = entities.per_type
-    return figures | {"per_tag": _by_tag(found.confused), "confusions": _pairs(found.confused),
+    return figures | {"per_tag": _by_tag(found.confused), "confusions": confused_pairs(found.confused),
                       "most_wrong": worst(found)}
 
 
@@ -148,7 +148,8 @@ def _by_tag(confused: Counter[tuple[str, str]]) -> dict[str, dict[str, Any]]:
             for tag in sorted(true | given, key=lambda tag: (-true[tag], tag))}
 
 
-def _pairs(confused: Counter[tuple[str, str]]) -> list[dict[str, Any]]:
+def confused_pairs(confused: Counter[tuple[str, str]]) -> list[dict[str, Any]]:
+    """The tags that were confused most often."""
     return [{"true": true, "given": given, "count": count} for (true, given), count in confused.most_common()
             if true != given][:PAIRS]
 

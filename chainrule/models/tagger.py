@@ -49,7 +49,7 @@ class NeuralTagger:
         p_BTC = log_p.float().exp().cpu().numpy()
         return [own[:length] for own, length in zip(p_BTC, lengths.tolist(), strict=True)]
 
-    def transitions(self) -> np.ndarray | None:
+    def tag_transitions(self) -> np.ndarray | None:
         """(tags, tags): the score of one tag after another, where the head learns one; from rows to columns."""
         found = getattr(self.stack.head, "transitions", None)
         return None if found is None else found.detach().float().cpu().numpy()
