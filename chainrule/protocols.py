@@ -259,6 +259,15 @@ class ChainsTags(Protocol):
 
 
 @runtime_checkable
+class ExplainsTags(Protocol):
+    """A tagger that can say why a word, by itself, has its tags."""
+
+    def why(self, word: str) -> dict[str, Any]:
+        """`counts` of the tags that the word had in training, and what its `endings` say, from the shortest."""
+        ...
+
+
+@runtime_checkable
 class KnowsWords(Protocol):
     """A tagger that can say which words it was trained on."""
 
