@@ -181,7 +181,8 @@ def test_no_torch_is_needed(folder, tmp_path):
     assert ran("tag", "run", "The cows eat hay", "--to", "inline") == "The/DET cows/NOUN eat/VERB hay/NOUN\n"
     shown = ran("inspect", "run", "The toads eat hay")
     assert "DET → NOUN" in shown and "unknown word, -s (" in shown
-    found = json.loads(ran("compare", "hmm-tagger", "model.order=1", "--data", folder / "train.conllu", "--out", "report",
-                           "--json"))
-    assert found["ranking"] if "ranking" in found else found
-    assert "nobody may" not in (tmp_path / "report" / "trials" / "hmm-tagger.log").read_text()
+    found = json.loads(ran("compare", "hmm-tagger", "hmm-tagger", "model.order=1", "--data", folder / "train.conllu",
+                           "--out", "report", "--json"))
+    assert {"hmm-tagger", "hmm-tagger order=1"} <= {row["name"] for row in found["rows"]}
+    for log in ("hmm-tagger", "hmm-tagger-order-1"):
+        assert "nobody may" not in (tmp_path / "report" / "trials" / f"{log}.log").read_text()
