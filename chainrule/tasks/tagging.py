@@ -98,7 +98,7 @@ class Tagging(OnRows, Learned):
             "embedding": "words_by_convolution", "head": "untied"}})
 
     def read(self, job: Job) -> ExamplesRead:
-        _check_head(job.recipe.model.head["name"])
+        _check_parts(job.recipe.model)
         train = self.sentences(job.corpus)
         tags = sorted({tag for each in train for tag in each.tags})
         self.check_scheme(tags)
@@ -206,8 +206,11 @@ def _hidden(network: Any, batch: Batch) -> Any:
     return network(batch.inputs, None, Reading(network.shape.causal, lengths=batch.lengths))[0]
 
 
-def _check_head(name: str) -> None:
-    """Refuses a head that does not choose one output for each word."""
-    head: Any = find("parts/heads", name)
+def _check_parts(model: Any) -> None:
+    """Refuses an embedding that reads tokens, and a head that does not choose one output for each word."""
+    head: Any = find("parts/heads", model.head["name"])
     if not head.exclusive or head.looks_at_source or not getattr(head, "aligned", True):
-        raise OptionError("model.head", name, "untied, crf or another that chooses one tag for each word")
+        raise OptionError("model.head", model.head["name"], "untied, crf or another that chooses one tag for each word")
+    if not hasattr(find("parts/embeddings", model.embedding["name"]), "example"):
+        raise OptionError("model.embedding", model.embedding["name"], "words_by_convolution, words_by_lstm or another "
+                          "that reads words with their characters")

@@ -37,7 +37,7 @@ class OfWords(nn.Module):
         self.longest, letters, count, numbers = place.features
         self.words = nn.Parameter(torch.empty(place.vocabulary, word_width).normal_(0.0, deviation))
         self.characters = nn.Parameter(torch.empty(letters, character_width).normal_(0.0, deviation))
-        self.vectors = nn.Parameter(torch.zeros(count, numbers), requires_grad=False) if count else None
+        self.learned_before = nn.Parameter(torch.zeros(count, numbers), requires_grad=False) if count else None
         self.outward = Linear(word_width + numbers + spelled, place.width)
 
     def spell(self, x: Tensor, real: Tensor) -> Tensor:
@@ -49,7 +49,7 @@ class OfWords(nn.Module):
 
     def begin(self, known: Any) -> None:
         """Fills the table of vectors; a run that is opened again has them in its weights."""
-        if self.vectors is None:
+        if self.learned_before is None:
             return
         import numpy as np
 
@@ -61,7 +61,7 @@ class OfWords(nn.Module):
         table = torch.from_numpy(np.stack([vectors.vector(word) for word in words]).astype(np.float32))
         table = table / table.std()  # whatever the method, as large as what is learned beside them
         with torch.no_grad():
-            self.vectors[1:] = table.to(self.vectors)
+            self.learned_before[1:] = table.to(self.learned_before)
         has = set(words)
         found = sum(word in has for word in facts["words"])
         log.info(f"{found:,} of {len(facts['words']):,} words have a vector in {source}, which has {len(words):,}.")
@@ -71,6 +71,6 @@ class OfWords(nn.Module):
         real = spelling > 0
         x = F.embedding(spelling, self.characters) * real[..., None]
         found = [F.embedding(inputs[..., 0], self.words), self.spell(x, real).unflatten(0, inputs.shape[:2])]
-        if self.vectors is not None:
-            found.insert(1, F.embedding(inputs[..., 1], self.vectors))
+        if self.learned_before is not None:
+            found.insert(1, F.embedding(inputs[..., 1], self.learned_before))
         return self.outward(torch.cat(found, dim=-1))
