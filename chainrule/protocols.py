@@ -259,6 +259,15 @@ class ChainsTags(Protocol):
 
 
 @runtime_checkable
+class ExplainsTags(Protocol):
+    """A tagger that can say why a word, by itself, has its tags."""
+
+    def why(self, word: str) -> dict[str, Any]:
+        """`counts` of the tags that the word had in training, and what its `endings` say, from the shortest."""
+        ...
+
+
+@runtime_checkable
 class KnowsWords(Protocol):
     """A tagger that can say which words it was trained on."""
 
@@ -367,7 +376,7 @@ class Family(Protocol):
     Options: ClassVar[Any]  # a frozen pydantic model: the recipe's `model` section
     Training: ClassVar[Any] = None  # the same for the `training` section, where the family has one
     tasks: ClassVar[tuple[str, ...]] = ("language",)  # what it can learn, the usual one first; perhaps LEARNED
-    tokenizer: ClassVar[str] = "words"  # where a recipe names none
+    tokenizer: ClassVar[str | None] = "words"  # where a recipe names none; None where data has words already
     sums: ClassVar[tuple[float, float]] = (0.99, 1.01)  # of the probabilities after a context: 1 but for rounding
     layered: ClassVar[bool] = False  # whether its models are `Layered`, also before they are trained
     changeable: ClassVar[tuple[str, ...]] = ()  # options that need not be a run's where a training starts from it

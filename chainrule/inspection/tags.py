@@ -11,7 +11,7 @@ import numpy as np
 from chainrule.figures.drawing import Figure
 from chainrule.figures.heat import grid_map, heat_map
 from chainrule.inputs.word_splitting import split_words
-from chainrule.protocols import ChainsTags, KnowsWords, Tagger, WeighsTags
+from chainrule.protocols import ChainsTags, ExplainsTags, KnowsWords, Tagger, WeighsTags
 from chainrule.runs import LoadedRun, opened, task_of
 from chainrule.verbs.tag import valid_tags
 
@@ -41,7 +41,8 @@ def _sentences(model: Any, sentences: Sequence[Sequence[str]], top: int) -> list
     weights = model.probabilities(sentences) if isinstance(model, WeighsTags) else [None] * len(sentences)
     return [{"words": [{"word": word, "tag": tag,
                         "known": model.knows(word) if isinstance(model, KnowsWords) else None,
-                        "top": [] if p is None else _top(model.tags, p[n], top)}
+                        "top": [] if p is None else _top(model.tags, p[n], top),
+                        **({"why": model.why(word)} if isinstance(model, ExplainsTags) else {})}
                        for n, (word, tag) in enumerate(zip(words, tags, strict=True))],
              "probabilities": None if p is None else np.round(p.astype(np.float64), DIGITS).tolist()}
             for words, tags, p in zip(sentences, given, weights, strict=True)]

@@ -101,14 +101,15 @@ class Tagging(OnRows, Learned):
         _check_parts(job.recipe.model)
         train = self.sentences(job.corpus)
         tags = sorted({tag for each in train for tag in each.tags})
-        self._check_scheme(tags)
+        self.check_scheme(tags)
         _, own = self.modality.learn([each.words for each in train], job)
         facts = {"tags": tags, "inputs": own}
         known, context = Known(None, self.sizes(0, facts), facts), job.recipe.model.context
         valid = None if job.valid is None else self._encoded(self.sentences(job.valid), known, context)
         return ExamplesRead(known, self._encoded(train, known, context), valid)
 
-    def _check_scheme(self, tags: Sequence[str]) -> None:
+    def check_scheme(self, tags: Sequence[str]) -> None:
+        """Refuses a scheme for tags that mark no entities."""
         from chainrule.evaluation.tagging import PLAIN, scheme_of
 
         if self.scheme is not None and scheme_of(tags) == PLAIN:

@@ -59,7 +59,21 @@ def _word(own: dict[str, Any]) -> tuple[str, str, str, str]:
     chances = {each["tag"]: each["probability"] for each in own["top"]}
     chosen = f"{own['tag']} {chances[own['tag']]:.3f}" if own["tag"] in chances else own["tag"]
     others = ", ".join(f"{tag} {p:.3f}" for tag, p in chances.items() if tag != own["tag"] and p >= 0.001)
-    return own["word"], chosen, others, "unknown word" if own["known"] is False else ""
+    return own["word"], chosen, others, _why(own)
+
+
+def _why(own: dict[str, Any]) -> str:
+    """Of an unknown word what its tag was guessed by, where the model says it."""
+    if own["known"] is not False:
+        return ""
+    if "why" not in own:
+        return "unknown word"
+    why = own["why"]
+    longest = why["endings"][-1]
+    said = f"-{longest['ending']}" if longest["ending"] else "no known ending"
+    chances = ", ".join(f"{tag} {p:.2f}" for tag, p in longest["tags"].items())
+    also = f"; known as {why['other_spelling']}" if why["other_spelling"] else ""
+    return f"unknown word, {said} ({longest['count']:,}×): {chances}{also}"
 
 
 def _transitions(tags: Sequence[str], scores: Sequence[Sequence[float]]) -> None:
