@@ -63,8 +63,9 @@ class HiddenMarkovFamily(Family):
             task.check_scheme(counts.tags)
             model = HiddenMarkovTagger(counts, _how(recipe.model))
             weights = model.chain.weights
-        report = {"order": recipe.model.order, "weights": [round(each, 6) for each in weights], "sentences": len(sentences),
-                  "words": int(counts.word_counts.sum()), "vocabulary": len(counts.words), "tags": len(counts.tags)}
+        report = {"order": recipe.model.order, "weights": [round(each, 6) for each in weights],
+                  "sentences": len(sentences), "words": int(counts.word_counts.sum()),
+                  "vocabulary": len(counts.words), "tags": len(counts.tags)}
         return Trained(None, model, lambda folder: write(folder, model), report)
 
     @classmethod

@@ -51,7 +51,7 @@ def test_a_run_gives_the_tags_that_it_gave_before_it_was_saved(folder):
     run = chainrule.load(folder / "run")
     assert all(isinstance(run.model, each) for each in (Tagger, WeighsTags, KnowsWords, ChainsTags, ExplainsTags))
     fresh = HiddenMarkovTagger(counted([zip(*each, strict=True) for each in small()]), How())
-    sentences = ["The toads eat hay in Oslo".split(), ["hay"], [], "Rome in THE Frogs 7".split()]
+    sentences = [["The", "toads", "eat", "hay", "in", "Oslo"], ["hay"], [], ["Rome", "in", "THE", "Frogs", "7"]]
     assert run.model.tag(sentences) == fresh.tag(sentences)
     for one, other in zip(run.model.probabilities(sentences), fresh.probabilities(sentences), strict=True):
         np.testing.assert_array_equal(one, other)
@@ -154,8 +154,8 @@ def test_damaged_counts_are_told(name, change, words, folder, tmp_path):
         chainrule.load(tmp_path / "run")
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"tags": ["A"], "words": [3]}', '{"tags": ["A", "A"], "words": ["b"]}',
-                                  '{"tags": "AB", "words": ["b"]}'])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"tags": ["A"], "words": [3]}',
+                                  '{"tags": ["A", "A"], "words": ["b"]}', '{"tags": "AB", "words": ["b"]}'])
 def test_damaged_names_are_told(text, folder, tmp_path):
     shutil.copytree(folder / "run", tmp_path / "run")
     (tmp_path / "run" / "known.json").write_text(text)

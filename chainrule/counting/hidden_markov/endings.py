@@ -16,10 +16,10 @@ DIGIT = re.compile(r"\d")
 class Endings:
     r"""P(t | l_i … l_n) = (c(l_i … l_n, t) + μ P(t | l_{i+1} … l_n)) / (c(l_i … l_n) + μ)
 
-    From the shortest ending to the longest that rare words have, so far as Samuelsson 1993 and Brants 2000, "TnT", §2.3.
-    Words with a capital and without have endings of their own. Departures: TnT gives every ending the same weight 1 / (1
-    + θ), however seldom it occurs; on the development sentences of UD English-EWT that is 0.5 points worse (92.47 % of
-    tags right against 92.97). Letters are in lower case, every digit is 0. P(t) of no ending at all is that of all words.
+    From the shortest ending to the longest that rare words have: Samuelsson 1993; Brants 2000, "TnT", §2.3. Words with
+    a capital and without have endings of their own. Departures: TnT gives every ending the same weight 1 / (1 + θ),
+    however seldom it occurs; on the development sentences of UD English-EWT that is 0.5 points worse (92.47 % of tags
+    right against 92.97). Letters are in lower case, every digit is 0. Below the empty ending lie all words.
     """
 
     numbers: dict[tuple[int, str], int]  # of an ending and a flag

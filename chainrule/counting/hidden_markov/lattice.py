@@ -38,7 +38,7 @@ def best(transitions: Transitions, words: Sequence[Allowed]) -> list[int]:
 def posteriors(transitions: Transitions, words: Sequence[Allowed]) -> tuple[list[np.ndarray], float]:
     r"""For each word p(s_t | w₁…w_T) of the states that it may have; and ln p(w₁…w_T), summed over all of them.
 
-    α_t(b, c) = p(w_t | c) Σ_a α_{t−1}(a, b) p(c | a, b), and β the same from the end: Rabiner 1989, §III.A–B, over pairs.
+    α_t(b, c) = p(w_t | c) Σ_a α_{t−1}(a, b) p(c | a, b), and β the same from the end: Rabiner 1989, §III, over pairs.
     """
     if not words:
         return [], 0.0

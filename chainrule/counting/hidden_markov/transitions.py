@@ -37,7 +37,7 @@ def interpolated(counts: TagCounts, order: int, weights: Sequence[float] | None 
 
     Brants 2000, "TnT", eq. 2–6. Without weights, λ are found by deleted interpolation (his figure 1): every trigram
     votes, as often as it occurs, for the length that would predict it best if it were left out once. Departures: each λ
-    has one vote more; what never occurs counts `UNSEEN`; after a context that never occurs the shorter ones share its λ.
+    has one vote more; what never occurs counts `UNSEEN`; after a context that never occurs, shorter ones share its λ.
     """
     size = counts.states + 1
     a, b, c = counts.trigrams_R3.T

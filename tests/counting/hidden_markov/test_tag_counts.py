@@ -10,9 +10,9 @@ from chainrule.counting.hidden_markov.counts import FLAGS, counted, flag
 from chainrule.counting.hidden_markov.endings import learned
 from chainrule.counting.hidden_markov.transitions import UNSEEN, interpolated
 
-SENTENCES = [("The old dog sleeps".split(), "DET ADJ NOUN VERB".split()), ("Dogs sleep".split(), "NOUN VERB".split()),
-             ("the cat and the dog sleep".split(), "DET NOUN CCONJ DET NOUN VERB".split()), ([], []),
-             ("old dogs sleep".split(), "ADJ NOUN VERB".split()), ("sleep".split(), ["NOUN"])] * 3
+SPELLED = ["The/DET old/ADJ dog/NOUN sleeps/VERB", "Dogs/NOUN sleep/VERB", "", "old/ADJ dogs/NOUN sleep/VERB",
+           "the/DET cat/NOUN and/CCONJ the/DET dog/NOUN sleep/VERB", "sleep/NOUN"]
+SENTENCES = [tuple([each.split("/")[place] for each in line.split()] for place in (0, 1)) for line in SPELLED * 3]
 
 
 def lines(counts):
