@@ -19,9 +19,15 @@ class Chain:
     last_C: Tensor
     lengths_B: Tensor
 
-    def beside(self, scores_BTC: Tensor) -> Chain:
-        """The same rows twice: with their scores, and with others."""
-        return replace(self, scores_BTC=torch.cat([self.scores_BTC, scores_BTC]), lengths_B=self.lengths_B.repeat(2))
+    def only(self, tags_BT: Tensor) -> Chain:
+        """The same, where no tag but those given can be; a negative one may be any."""
+        tags_C = torch.arange(self.scores_BTC.shape[-1], device=tags_BT.device)
+        others_BTC = (tags_BT >= 0)[..., None] & (tags_C != tags_BT[..., None])
+        return replace(self, scores_BTC=self.scores_BTC.masked_fill(others_BTC, -torch.inf))
+
+    @property
+    def real_BT(self) -> Tensor:
+        return torch.arange(self.scores_BTC.shape[1], device=self.lengths_B.device) < self.lengths_B[:, None]
 
     def inside(self, t: int) -> Tensor:
         """(B, 1): which rows have a position t."""
@@ -53,18 +59,30 @@ def log_marginals(chain: Chain) -> Tensor:
 def _forward(chain: Chain) -> list[Tensor]:
     """α of each position (B, C), behind the end of a row that of its last."""
     alpha_BC = chain.first_C + chain.scores_BTC[:, 0]
-    found = [alpha_BC]
+    found, into_CC = [alpha_BC], chain.transitions_CC.T.contiguous()  # sums run over memory in its order
     for t in range(1, chain.scores_BTC.shape[1]):
-        next_BC = (alpha_BC[:, :, None] + chain.transitions_CC).logsumexp(1) + chain.scores_BTC[:, t]
+        next_BC = (alpha_BC[:, None, :] + into_CC).logsumexp(-1) + chain.scores_BTC[:, t]
         alpha_BC = torch.where(chain.inside(t), next_BC, alpha_BC)
         found.append(alpha_BC)
     return found
 
 
+def log_sum_of(chain: Chain, tags_BT: Tensor) -> Tensor:
+    """(B,): score(y) of these tags; ln Σ exp score over all that an unknown one, which is negative, may be."""
+    real_BT = chain.real_BT
+    if bool(((tags_BT < 0) & real_BT).any()):
+        return log_sum(chain.only(tags_BT))
+    tags_BT = tags_BT.clamp(min=0)
+    of_tags_BT = chain.scores_BTC.gather(2, tags_BT[..., None])[..., 0]
+    of_pairs_BT = chain.transitions_CC[tags_BT[:, :-1], tags_BT[:, 1:]]
+    last_B = tags_BT.gather(1, (chain.lengths_B - 1).clamp(min=0)[:, None])[:, 0]
+    return (of_tags_BT.masked_fill(~real_BT, 0.0).sum(1) + of_pairs_BT.masked_fill(~real_BT[:, 1:], 0.0).sum(1)
+            + chain.first_C[tags_BT[:, 0]] + chain.last_C[last_B])
+
+
 def mean_score(chain: Chain) -> Tensor:
     """(B,): the mean of score(y) over every y."""
-    real_BT = torch.arange(chain.scores_BTC.shape[1], device=chain.lengths_B.device) < chain.lengths_B[:, None]
-    of_tags_B = chain.scores_BTC.mean(-1).masked_fill(~real_BT, 0.0).sum(1)
+    of_tags_B = chain.scores_BTC.mean(-1).masked_fill(~chain.real_BT, 0.0).sum(1)
     return of_tags_B + chain.first_C.mean() + chain.last_C.mean() + (chain.lengths_B - 1) * chain.transitions_CC.mean()
 
 
@@ -74,8 +92,9 @@ def best(chain: Chain) -> list[np.ndarray]:
     Viterbi 1967, "Error bounds for convolutional codes", §IV; of equals the lowest tag.
     """
     delta_BC, came = chain.first_C + chain.scores_BTC[:, 0], []
+    into_CC = chain.transitions_CC.T.contiguous()
     for t in range(1, chain.scores_BTC.shape[1]):
-        top_BC, from_BC = (delta_BC[:, :, None] + chain.transitions_CC).max(1)
+        top_BC, from_BC = (delta_BC[:, None, :] + into_CC).max(-1)
         inside_B1 = chain.inside(t)
         delta_BC = torch.where(inside_B1, top_BC + chain.scores_BTC[:, t], delta_BC)
         came.append(torch.where(inside_B1, from_BC, torch.arange(from_BC.shape[1], device=from_BC.device)))

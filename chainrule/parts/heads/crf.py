@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from chainrule.parts.heads import _chain
-from chainrule.parts.heads._head import IGNORED, SequenceHead, real_lengths
+from chainrule.parts.heads._head import SequenceHead, real_lengths
 from chainrule.parts.heads._softmax import precise
 from chainrule.parts.place import Place
 from chainrule.recipe.registry import part
@@ -41,10 +41,7 @@ class CRF(SequenceHead):
 
     def loss(self, hidden: Tensor, targets: Tensor, *, smoothing: float = 0.0, lengths: Tensor | None = None) -> Tensor:
         chain = self._chain(hidden, lengths)
-        known_BTC = (targets != IGNORED)[..., None]
-        other_BTC = known_BTC & (torch.arange(self.outputs, device=hidden.device) != targets[..., None])
-        both = chain.beside(chain.scores_BTC.masked_fill(other_BTC, -torch.inf))
-        all_B, wanted_B = _chain.log_sum(both).chunk(2)  # one loop over time for both
+        all_B, wanted_B = _chain.log_sum(chain), _chain.log_sum_of(chain, targets)
         if smoothing:
             wanted_B = (1 - smoothing) * wanted_B + smoothing * _chain.mean_score(chain)
         return torch.where(chain.lengths_B > 0, all_B - wanted_B, 0).sum()
