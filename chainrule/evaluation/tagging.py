@@ -85,8 +85,8 @@ def tags_of(model: Any, sentences: Sequence[Tagged], name: str) -> TaggedPair:
     scheme, given = scheme_of(model.tags), model.tag([each.words for each in sentences])
     sound = [repaired(own, scheme) for own in given]
     if changed := sum(count for _, count in sound):
-        log.info(f"{changed:,} tags that the model gave break the rules of {scheme.upper()} and were repaired: O I-X is "
-                 "read as O B-X.")
+        log.info(f"{changed:,} tags that the model gave break the rules of {scheme.upper()} and were repaired: O I-X "
+                 "is read as O B-X.")
     return TaggedPair(in_scheme(sentences, None if scheme == PLAIN else scheme, name=name), [own for own, _ in sound],
                       scheme)
 

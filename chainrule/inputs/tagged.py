@@ -103,8 +103,8 @@ def _in_columns(path: Path, column: str, options: TextOptions, need_tags: bool) 
                 continue
             width = width or _first_width(path, line, cells, need_tags)
             if len(cells) != width:
-                raise DataError(f"{path}: line {line}: {len(cells)} column{'s' * (len(cells) > 1)}, expected {width} as "
-                                f"in the lines before{': a word without a tag?' if len(cells) == 1 else '.'}")
+                raise DataError(f"{path}: line {line}: {len(cells)} column{'s' * (len(cells) > 1)}, expected {width} "
+                                f"as in the lines before{': a word without a tag?' if len(cells) == 1 else '.'}")
             place = width - 1 if column == AUTO else int(column) - 1
             if place >= width and need_tags:
                 raise DataError(f"{path}: line {line}: {width} columns, expected at least task.column = {column}.")

@@ -58,9 +58,9 @@ class Tagging(OnRows, Learned):
 
     −1/T Σ_t ln p(tag_t | words), of each word by itself or, by a head such as crf, of all tags of a sentence together.
 
-    `column` is where the tags stand: upos, xpos or feats of CoNLL-U, or the number of a column from 1; auto is UPOS, and
-    the last column of other files. `scheme` turns tags of entities into BIO or BIOES; null leaves them as they are, but
-    for IOB1, which becomes BIO.
+    `column` is where the tags stand: upos, xpos or feats of CoNLL-U, or the number of a column from 1; auto is UPOS,
+    and the last column of other files. `scheme` turns tags of entities into BIO or BIOES; null leaves them as they are,
+    but for IOB1, which becomes BIO.
     """
 
     ability = Tagger
@@ -163,9 +163,9 @@ class Tagging(OnRows, Learned):
             true = [own[:len(ids)] for own, ids in zip(wanted, given, strict=True)]
             right += sum(int((ids == own).sum()) for ids, own in zip(given, true, strict=True))
             if (scheme := scheme_of(batch.tags)) != PLAIN:
-                spelled = [[["O" if id == IGNORED else batch.tags[id] for id in ids] for ids in each]
-                           for each in (true, given)]
-                entities += entity_f1(*spelled, scheme).counts.sum(axis=0)
+                spelled, guessed = ([["O" if id == IGNORED else batch.tags[id] for id in ids] for ids in each]
+                                    for each in (true, given))
+                entities += entity_f1(spelled, guessed, scheme).counts.sum(axis=0)
         if not count:
             return {}
         found = {"loss": total / count, "accuracy": right / count}
@@ -212,5 +212,5 @@ def _check_parts(model: Any) -> None:
     if not head.exclusive or head.looks_at_source or not getattr(head, "aligned", True):
         raise OptionError("model.head", model.head["name"], "untied, crf or another that chooses one tag for each word")
     if not hasattr(find("parts/embeddings", model.embedding["name"]), "example"):
-        raise OptionError("model.embedding", model.embedding["name"], "words_by_convolution, words_by_lstm or another "
-                          "that reads words with their characters")
+        raise OptionError("model.embedding", model.embedding["name"], "words_by_convolution, words_by_lstm or others "
+                          "that read words with their characters")

@@ -90,7 +90,8 @@ def test_evaluate_prints_tables_by_tag_and_by_type(folder, run):
 
 
 def test_inspect_shows_rivals_transitions_and_confusions(folder, run, tmp_path):
-    done = run("inspect", folder / "names", "Ada sees zebus", "--data", folder / "names.tsv", "--out", tmp_path / "a.svg")
+    done = run("inspect", folder / "names", "Ada sees zebus", "--data", folder / "names.tsv", "--out",
+               tmp_path / "a.svg")
     assert done.code == 0 and (tmp_path / "a.svg").read_text().startswith("<svg")
     for words in ("unknown word", "Transitions", "I-PER", "words right"):
         assert words in done.out, done.out
@@ -119,5 +120,6 @@ def test_what_cannot_be_done_is_one_line(folder, run, monkeypatch, command, code
 
 def test_other_runs_are_no_taggers(run, tmp_path):
     (tmp_path / "a.txt").write_text("the cow\n" * 5)
-    chainrule.train("ngram", tmp_path / "a.txt", tmp_path / "lm", overrides=["model.order=2", "model.smoothing=additive"])
+    how = ["model.order=2", "model.smoothing=additive"]
+    chainrule.train("ngram", tmp_path / "a.txt", tmp_path / "lm", overrides=how)
     refused(run("tag", tmp_path / "lm", "the cow"), 2, "holds a language model; tag needs a tagger")

@@ -63,8 +63,9 @@ def test_entities_are_measured_as_seqeval_does():
     assert set(found["per_type"]) == {"PER", "LOC"} and set(found["interval"]) == {"f1", "accuracy"}
 
 
-@pytest.mark.parametrize("tags, scheme", [(["DET", "NOUN"], "plain"), (["B-X", "I-X", "O"], "bio"), (["I-X", "O"], "bio"),
-                                          (["B-X", "E-X", "O", "S-X"], "bioes"), (["O"], "plain")])
+@pytest.mark.parametrize("tags, scheme", [
+    (["DET", "NOUN"], "plain"), (["B-X", "I-X", "O"], "bio"), (["I-X", "O"], "bio"),
+    (["B-X", "E-X", "O", "S-X"], "bioes"), (["O"], "plain")])
 def test_the_scheme_of_a_models_tags(tags, scheme):
     assert scheme_of(tags) == scheme
 
@@ -74,7 +75,8 @@ def test_invalid_sequences_are_repaired_and_said_aloud(caplog):
     with caplog.at_level(logging.INFO, "chainrule"):
         found = in_scheme(given, name="a.txt")
     assert [each.tags for each in found][2] == ("O", "B-X", "I-X")
-    assert "a.txt: 1 tags break the rules of BIO and were repaired, the first in the sentence of a.txt, line 9" in caplog.text
+    assert "a.txt: 1 tags break the rules of BIO and were repaired, the first in the sentence of a.txt, line 9" in (
+        caplog.text)
 
 
 def test_iob1_becomes_bio_and_bio_becomes_bioes(caplog):

@@ -42,7 +42,8 @@ def test_ranges_and_empty_nodes_are_no_words(tmp_path):
 
 
 @pytest.mark.parametrize("text", [
-    "The DET\ncow NOUN\n\nEat VERB\n", "The\tDET\ncow\tNOUN\n\t\nEat\tVERB", "\nThe DET\r\ncow NOUN\r\n \r\n\r\nEat VERB\r\n\r\n",
+    "The DET\ncow NOUN\n\nEat VERB\n", "The\tDET\ncow\tNOUN\n\t\nEat\tVERB",
+    "\nThe DET\r\ncow NOUN\r\n \r\n\r\nEat VERB\r\n\r\n",
     "\ufeffThe DET\ncow NOUN\n\n\n# a comment about it\nEat VERB\n",
     "-DOCSTART- O\n\nThe DET\ncow NOUN\n\n-DOCSTART- -X- O\nEat VERB\n"])
 def test_columns_may_be_separated_by_tabs_or_spaces_and_sentences_by_white_space(tmp_path, text):
@@ -70,11 +71,14 @@ def test_another_name_is_read_as_a_treebank_where_the_format_says_so(tmp_path):
 
 
 @pytest.mark.parametrize("name, text, column, words", [
-    ("a.conllu", TREEBANK.replace("\tn't\tnot", "\tn't"), "auto", "a.conllu: line 5: 9 columns, expected the 10 of CoNLL-U"),
+    ("a.conllu", TREEBANK.replace("\tn't\tnot", "\tn't"), "auto",
+     "a.conllu: line 5: 9 columns, expected the 10 of CoNLL-U"),
     ("a.conllu", TREEBANK.replace("2\tn't", "x\tn't"), "auto", "line 5: 'x' in the first column"),
-    ("a.conllu", TREEBANK.replace("AUX", "_"), "auto", "line 4: the word 'Do' has no tag in the column UPOS. Try task.column=xpos"),
+    ("a.conllu", TREEBANK.replace("AUX", "_"), "auto",
+     "line 4: the word 'Do' has no tag in the column UPOS. Try task.column=xpos"),
     ("a.conllu", TREEBANK, "11", "line 4: 10 columns, expected at least task.column = 11"),
-    ("a.txt", "The DET\ncow\n", "auto", "a.txt: line 2: 1 column, expected 2 as in the lines before: a word without a tag?"),
+    ("a.txt", "The DET\ncow\n", "auto",
+     "a.txt: line 2: 1 column, expected 2 as in the lines before: a word without a tag?"),
     ("a.txt", "The DET\n\nold cow NOUN\n", "auto", "a.txt: line 3: 3 columns, expected 2 as in the lines before."),
     ("a.txt", "cow\n", "auto", "a.txt: line 1: 1 column, expected a word and its tag"),
     ("a.txt", "The\tDET\ncow\t\n", "auto", "a.txt: line 2: no tag, expected a word and its tag"),

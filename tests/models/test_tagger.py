@@ -67,7 +67,8 @@ def test_a_sentence_beyond_the_context_is_read_in_pieces_and_said_aloud(caplog):
     model = made(context=3)
     with caplog.at_level(logging.WARNING, "chainrule"):
         [found] = model.tag([SENTENCES[2]])
-    assert len(found) == 7 and "1 sentence is longer than model.context = 3 words, up to 7: read in pieces." in caplog.text
+    assert len(found) == 7
+    assert "1 sentence is longer than model.context = 3 words, up to 7: read in pieces." in caplog.text
     pieces = in_pieces(SENTENCES[2], 3)
     assert [len(each) for each in pieces] == [2, 2, 3] and found == [tag for own in model.tag(pieces) for tag in own]
 

@@ -12,8 +12,8 @@ from chainrule.recipe.registry import part
 class EntityF1(OfSums):
     """F1 over all entities of all sentences: 2 Σ hits / (Σ found + Σ true); 0 where there are none.
 
-    A row of its table is (entities that agree, entities found, true entities) of a sentence. Tjong Kim Sang & De Meulder
-    2003, "Introduction to the CoNLL-2003 shared task".
+    A row of its table is (entities that agree, entities found, true entities) of a sentence. Tjong Kim Sang & De
+    Meulder 2003, "Introduction to the CoNLL-2003 shared task".
     """
 
     label, higher, digits, bounds = "F1", True, 4, (0.0, 1.0)

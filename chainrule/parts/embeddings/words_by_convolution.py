@@ -34,7 +34,7 @@ class WordsByConvolution(OfWords):
         with torch.no_grad():
             for each in self.filters:
                 each.weight.normal_(0.0, (2 / (character_width * each.kernel_size[0])) ** 0.5)  # type: ignore
-                each.bias.zero_()  # type: ignore[union-attr, operator]
+                each.bias.zero_()  # type: ignore[operator]
 
     def spell(self, x: Tensor, real: Tensor) -> Tensor:
         x_RDC = x.transpose(1, 2)
