@@ -110,7 +110,7 @@ def _described(model: Any, some: list[Any], found: list[list[str]]) -> list[dict
     """With the probability of each tag, where the model weighs them, and entities where tags mark them."""
     from chainrule.evaluation.tagging import PLAIN, scheme_of
     from chainrule.inputs.tag_schemes import spans
-    from chainrule.protocols import WeighsTags
+    from chainrule.tagger_protocols import WeighsTags
 
     scheme, number = scheme_of(model.tags), {name: n for n, name in enumerate(model.tags)}
     weights = model.probabilities([each.words for each in some]) if isinstance(model, WeighsTags) else None
