@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from chainrule.verbs.quantize import quantize as quantize
     from chainrule.verbs.save import save as save
     from chainrule.verbs.score import score as score
+    from chainrule.verbs.tag import tag as tag
     from chainrule.verbs.train import train as train
     from chainrule.verbs.transcribe import transcribe as transcribe
     from chainrule.verbs.translate import translate as translate
@@ -42,10 +43,10 @@ _HOMES = {"load": "runs", "LoadedRun": "runs", "watch": "watching", "Sampling": 
           "Terms": "experiments.terms", "part": "recipe.registry", "add_plugins": "recipe.plugins"}
 _HOMES |= {verb: f"verbs.{verb}" for verb in (
     "count", "cross_validate", "evaluate", "export", "fill", "generate", "merge", "predict", "quantize", "save",
-    "score", "train", "transcribe", "translate")}
+    "score", "tag", "train", "transcribe", "translate")}
 __all__ = ["LoadedRun", "Sampling", "Terms", "add_plugins", "compare", "confusions", "count", "cross_validate",
            "evaluate", "explain", "export", "fill", "generate", "import_model", "inspect", "load", "merge", "part",
-           "predict", "quantize", "save", "score", "train", "transcribe", "translate", "watch"]
+           "predict", "quantize", "save", "score", "tag", "train", "transcribe", "translate", "watch"]
 
 
 def __dir__() -> list[str]:

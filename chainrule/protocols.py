@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_chec
 import numpy as np
 
 from chainrule.errors import UsageError
+from chainrule.tagger_protocols import Tagger as Tagger
 
 if TYPE_CHECKING:
     from chainrule.jobs import Job, Trained
@@ -232,7 +233,7 @@ class Transcriber(Protocol):
 ABILITIES: dict[type, str] = {  # what a run can hold
     LanguageModel: "a language model", Filler: "a masked language model", WordVectors: "word vectors",
     Classifier: "a classifier", Translator: "a translator", ImageModel: "a model of images",
-    Transcriber: "a transcriber"}
+    Transcriber: "a transcriber", Tagger: "a tagger"}
 
 
 def called(model: object) -> str:
@@ -331,7 +332,7 @@ class Family(Protocol):
     Options: ClassVar[Any]  # a frozen pydantic model: the recipe's `model` section
     Training: ClassVar[Any] = None  # the same for the `training` section, where the family has one
     tasks: ClassVar[tuple[str, ...]] = ("language",)  # what it can learn, the usual one first; perhaps LEARNED
-    tokenizer: ClassVar[str] = "words"  # where a recipe names none
+    tokenizer: ClassVar[str | None] = "words"  # where a recipe names none; None where data has words already
     sums: ClassVar[tuple[float, float]] = (0.99, 1.01)  # of the probabilities after a context: 1 but for rounding
     layered: ClassVar[bool] = False  # whether its models are `Layered`, also before they are trained
     changeable: ClassVar[tuple[str, ...]] = ()  # options that need not be a run's where a training starts from it

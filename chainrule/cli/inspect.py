@@ -74,7 +74,8 @@ def inspect(
     For a text classifier: the labels' probabilities, what each word and n-gram adds, and what changes without it; with
     --data LABELED which labels are confused, and the texts that it is most wrong about. For one of images: which pixels
     decided, and where attention looked. For recordings: what was heard when, beside the spectrogram. For word vectors:
-    the neighbors of words, and how alike they are. For a translator: what each token of the target looked at.
+    the neighbors of words, and how alike they are. For a translator: what each token of the target looked at. For a
+    tagger: the probabilities of tags at each word, and with --data TAGGED which tags are confused.
 
     Examples:
 
@@ -90,6 +91,7 @@ def inspect(
         chainrule inspect runs/gpt --text held-out.txt --figure attention --out attention.png
         chainrule inspect runs/calls call.wav --out call.svg
         chainrule inspect runs/m "A man rides a bicycle." --out alignment.svg
+        chainrule inspect runs/pos "The cows eat hay" --data test.conllu --out tags.svg
         chainrule inspect --tasks reviews.csv questions.csv news.csv --probe runs/lm --out tasks.svg
     """
     if map_:
@@ -134,7 +136,7 @@ def inspect(
 def _look_at(what: list[str], text: str | None, text_is: str | None, *, tokens: int | None, top: int | None,
              out: Path | None, figure: str | None, json: bool) -> None:
     """What there is to see in a run, by what it can do: label texts, place words, or predict text."""
-    from chainrule.protocols import ABILITIES, Classifier, Transcriber, Translator, WordVectors
+    from chainrule.protocols import ABILITIES, Classifier, Tagger, Transcriber, Translator, WordVectors
 
     ability = _ability(what[0])
     if ability in (Classifier, Transcriber) and _of_files(what[0]):
@@ -148,6 +150,14 @@ def _look_at(what: list[str], text: str | None, text_is: str | None, *, tokens: 
         _refuse({"--text": text, "--tokens": tokens, "--top": top, "--figure": figure},
                 f"does nothing with {ABILITIES[Translator]}")
         show_alignments(what[0], [*what[1:], *([text_is] if text_is is not None else [])], out=out, json=json)
+        return
+    if ability is Tagger:
+        from chainrule.cli.terminal.tags_shown import show_tags
+
+        _refuse({"--tokens": tokens, "--figure": figure}, f"does nothing with {ABILITIES[Tagger]}")
+        texts, overrides = _parted(what[1:])
+        show_tags(what[0], [*texts, *([text_is] if text_is is not None else [])], overrides, data=text, top=top or 5,
+                  out=out, json=json)
         return
     if ability is Classifier or ability is WordVectors:
         _refuse({"--tokens": tokens, "--figure": figure}, f"does nothing with {ABILITIES[ability]}")

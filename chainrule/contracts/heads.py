@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -124,6 +125,19 @@ def sequence_by_sequence(kind: str, name: str) -> None:
             require(len(best[n]) == LENGTHS[n], f"{len(best[n])} outputs for {LENGTHS[n]} vectors")
             require(bool(head.loss(row, torch.from_numpy(best[n])[None]) <= head.loss(row, own) + 1e-9),
                     "the outputs that were chosen are less likely than others")
+
+
+@check(KIND)
+@torch.no_grad()
+def chosen_outputs(kind: str, name: str) -> None:
+    """A head that chooses each output by itself takes the likeliest, and none behind the end of a row."""
+    head, hidden = made(name), inputs()
+    if head.sequential:
+        return
+    log_p = head.log_probs(hidden)
+    likeliest = log_p.argmax(-1) if head.exclusive else log_p > math.log(0.5)
+    for n, own in enumerate(head.decode(hidden, torch.tensor(LENGTHS))):
+        require(own.tolist() == likeliest[n, :LENGTHS[n]].tolist(), f"row {n} has other outputs than the likeliest")
 
 
 @check(KIND)

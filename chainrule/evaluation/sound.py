@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from chainrule.arrays import to_numpy
-from chainrule.protocols import Classifier, Filler, ImageModel, LanguageModel, WordVectors
+from chainrule.protocols import Classifier, Filler, ImageModel, LanguageModel, Tagger, WordVectors
+from chainrule.tagger_protocols import WeighsTags
 
 ROWS, LENGTH = 3, 4  # sampled contexts: so many rows of so many random tokens
 SAMPLE = 64  # words that are looked at
@@ -72,9 +73,16 @@ def _image_model(model: Any, tokenizer: Any, sums: tuple[float, float]) -> str |
     return None if good else "the probabilities of pixels are not from 0 to 1"
 
 
+def _tagger(model: Any, tokenizer: Any, sums: tuple[float, float]) -> str | None:
+    if not isinstance(model, WeighsTags):
+        return None
+    good = all(_are_probabilities(each) for each in model.probabilities([["a", "Word", "7", "?"], ["a"]]))
+    return None if good else "the probabilities of tags are not from 0 to 1"
+
+
 def _are_probabilities(p: np.ndarray) -> bool:
     return bool(((p >= 0) & (p <= 1 + ROUNDING)).all())  # NaN is neither
 
 
 CHECKS = {LanguageModel: _language_model, Filler: _filler, WordVectors: _vectors, Classifier: _classifier,
-          ImageModel: _image_model}
+          ImageModel: _image_model, Tagger: _tagger}

@@ -56,7 +56,8 @@ class NeuralClassifier:
     def log_p_of_example(self) -> np.ndarray:
         """(1, labels): ln p of an input of the right shape, all zeros, to see whether the network gives numbers."""
         inputs, _ = self.stack.eval().example(1, 1, self.stack.device)
-        return self.stack.head.log_probs(self.stack.summary(inputs.to(self.stack.dtype))).float().cpu().numpy()
+        given = inputs.to(self.stack.dtype) if inputs.is_floating_point() else inputs
+        return self.stack.head.log_probs(self.stack.summary(given)).float().cpu().numpy()
 
     def sent(self, arrays: Sequence[np.ndarray]) -> tuple[Any, Any]:
         """A batch where the network computes."""

@@ -115,7 +115,7 @@ def make_recipe(data: Mapping[str, Any], overrides: Sequence[str] = (), *, sourc
         family: Any = find("families", new_family)
         plain = family.earlier(plain)
     if not (usual := schema.model_fields["tokenizer"]).is_required():
-        plain.setdefault("tokenizer", dict(usual.default))
+        plain.setdefault("tokenizer", usual.default and dict(usual.default))
     problems += apply_overrides(plain, schema, changes)
     if plain.get("description") == data.get("description") and (changed_words := _changes_of_model(overrides)):
         plain["description"] = f"{data.get('description', '')} Changed: {changed_words}.".strip()
@@ -197,8 +197,9 @@ def _schema(family: Any) -> type[Recipe]:
         return task
 
     task = Annotated[dict[str, Any], PartOf("tasks"), AfterValidator(known)]
-    tokenizer = Annotated[dict[str, Any] | None, PartOf("text/tokenizers", optional=learned)]
-    own: dict[str, Any] = {"tokenizer": (tokenizer, {"name": family.tokenizer}),
+    without = family.tokenizer is None
+    tokenizer = Annotated[dict[str, Any] | None, PartOf("text/tokenizers", optional=learned or without)]
+    own: dict[str, Any] = {"tokenizer": (tokenizer, None if without else {"name": family.tokenizer}),
                            "task": (task, {"name": family.tasks[0]}), "model": (family.Options, ...)}
     if family.Training is not None:
         own["training"] = (family.Training, family.Training())

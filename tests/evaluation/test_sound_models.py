@@ -35,6 +35,21 @@ def made(tmp_path_factory):
     return folder
 
 
+def test_a_tagger_whose_probabilities_are_none_is_found():
+    class Broken:
+        tags = ("A", "B")
+
+        def tag(self, sentences):
+            return [["A"] * len(each) for each in sentences]
+
+        def probabilities(self, sentences):
+            return [np.full((len(each), 2), self.p) for each in sentences]
+
+    model = Broken()
+    for model.p, expected in ((0.5, None), (np.nan, "the probabilities of tags are not from 0 to 1")):
+        assert unsound(model, None, (0.99, 1.01)) == expected
+
+
 @pytest.mark.parametrize("name", [*RUNS, "mixture"])
 def test_a_trained_model_is_sound(made, name):
     run = load(made / name)

@@ -170,6 +170,7 @@ def test_a_recipe_without_a_tokenizer_has_the_usual_one_of_its_family():
     usual = {"ngram": "words", "mixture": "words", "text_classifier": "words", "vectors": "plain_words",
              "neural": "byte_pair", "engine": "byte_pair"}
     assert {name: make_recipe({"family": name}).tokenizer["name"] for name in usual} == usual
+    assert make_recipe({"family": "hidden_markov"}).tokenizer is None
 
 
 def test_a_recipe_without_a_family_misses_its_tokenizer_too():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,10 @@ def sources_of(run: Any, given: Sequence[str]) -> Iterator[list[str]]:
     from chainrule.runs import task_of
 
     if task_of(run).modality.endings:  # sources are files
-        yield from _some([_file(each) for each in given])
+        yield from some_of([_file(each) for each in given])
         return
     if not given or list(given) == ["-"]:
-        yield from _some(_decoded(sys.stdin.buffer, "standard input", run))
+        yield from some_of(_decoded(sys.stdin.buffer, "standard input", run))
         return
     if all(map(is_text, given)):
         yield list(given)
@@ -35,7 +35,7 @@ def sources_of(run: Any, given: Sequence[str]) -> Iterator[list[str]]:
     if not path.is_file():
         raise DataError(f"{path}: no such file.")
     with open_stream(path) as stream:
-        yield from _some(_decoded(stream, str(path), run))
+        yield from some_of(_decoded(stream, str(path), run))
 
 
 def _file(name: str) -> str:
@@ -53,8 +53,9 @@ def _decoded(stream: Any, name: str, run: Any) -> Iterator[str]:
                          errors=run.recipe.text.errors).decode()
 
 
-def _some(lines: Any) -> Iterator[list[str]]:
-    held: list[str] = []
+def some_of(lines: Iterable[Any]) -> Iterator[list[Any]]:
+    """Lines, or whatever there is one of after the other, in groups."""
+    held: list[Any] = []
     for line in lines:
         held.append(line)
         if len(held) == AT_ONCE:

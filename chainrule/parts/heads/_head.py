@@ -32,6 +32,12 @@ class Head(nn.Module):
         """(…, outputs): ln p in float32 or better; `never` names outputs that have no probability."""
         raise NotImplementedError
 
+    def decode(self, hidden: Tensor, lengths: Tensor | None = None) -> list[np.ndarray]:
+        """The likeliest output of each position of rows (B, T, D), of which `lengths` are real."""
+        with torch.no_grad():
+            chosen_BT = self.log_probs(hidden).argmax(-1).cpu().numpy()
+        return [own[:length] for own, length in zip(chosen_BT, real_lengths(hidden, lengths).tolist(), strict=True)]
+
     def loss(self, hidden: Tensor, targets: Tensor, *, smoothing: float = 0.0) -> Tensor:
         r"""Σ_t −ln p(w_t | h_t), summed over all targets that are not IGNORED.
 
@@ -72,6 +78,11 @@ class SequenceHead(Head):
     def decode(self, hidden: Tensor, lengths: Tensor | None = None) -> list[np.ndarray]:
         """The likeliest outputs of each row."""
         raise NotImplementedError
+
+
+def real_lengths(hidden: Tensor, lengths: Tensor | None) -> Tensor:
+    """(B,): all positions where no row is padded."""
+    return torch.full((len(hidden),), hidden.shape[1], device=hidden.device) if lengths is None else lengths
 
 
 def _summed(head: Head, hidden: Tensor, targets: Tensor, smoothing: float) -> Tensor:

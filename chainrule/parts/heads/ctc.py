@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from chainrule.errors import OptionError
 from chainrule.parts.heads._ctc_search import best_path, prefix_search
-from chainrule.parts.heads._head import IGNORED, SequenceHead
+from chainrule.parts.heads._head import IGNORED, SequenceHead, real_lengths
 from chainrule.parts.place import Place
 from chainrule.recipe.registry import part
 
@@ -78,11 +78,6 @@ class CTC(SequenceHead):
         """(T, outputs) ln p of the real frames of each row."""
         log_p = self.log_probs(hidden).detach().float().cpu().numpy()
         return [own[:length] for own, length in zip(log_p, real_lengths(hidden, lengths).tolist(), strict=True)]
-
-
-def real_lengths(hidden: Tensor, lengths: Tensor | None) -> Tensor:
-    """(B,): all positions where no row is padded."""
-    return torch.full((len(hidden),), hidden.shape[1], device=hidden.device) if lengths is None else lengths
 
 
 def _repeated(targets: Tensor) -> Tensor:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from chainrule.parts.heads._head import IGNORED, Head
+from chainrule.parts.heads._head import IGNORED, Head, real_lengths
 from chainrule.parts.heads._softmax import precise
 from chainrule.parts.place import Place
 from chainrule.recipe.registry import part
@@ -48,3 +49,9 @@ class Independent(Head):
         for each in never:
             scores[..., each] = -torch.inf
         return F.logsigmoid(scores)
+
+    def decode(self, hidden: Tensor, lengths: Tensor | None = None) -> list[np.ndarray]:
+        """(T, outputs) of each row: which have p > ½."""
+        with torch.no_grad():
+            chosen_BTC = (self.scores(hidden) > 0).cpu().numpy()
+        return [own[:length] for own, length in zip(chosen_BTC, real_lengths(hidden, lengths).tolist(), strict=True)]
