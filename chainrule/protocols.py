@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_chec
 import numpy as np
 
 from chainrule.errors import UsageError
+from chainrule.tagger_protocols import Tagger as Tagger
 
 if TYPE_CHECKING:
     from chainrule.jobs import Job, Trained
@@ -227,51 +228,6 @@ class Transcriber(Protocol):
     def transcribe(self, recordings: Sequence[str | bytes], *, beams: int = ...) -> list[list[tuple[str, float]]]:
         """For each recording, by its path, the likeliest texts with ln p, likeliest first; one where `beams` is 1."""
         ...
-
-
-@runtime_checkable
-class Tagger(Protocol):
-    """A tag for each word. What `chainrule tag` needs."""
-
-    tags: Sequence[str]
-
-    def tag(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
-        """The tags of the words of each sentence."""
-        ...
-
-
-@runtime_checkable
-class WeighsTags(Protocol):
-    """A tagger that gives every tag a probability at every word."""
-
-    def probabilities(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
-        """(words, tags) of each sentence."""
-        ...
-
-
-@runtime_checkable
-class ChainsTags(Protocol):
-    """A tagger that may score which tag follows which."""
-
-    def tag_transitions(self) -> np.ndarray | None:
-        """(tags, tags): the score of the second, a column, after the first, a row; None where there is no such."""
-        ...
-
-
-@runtime_checkable
-class ExplainsTags(Protocol):
-    """A tagger that can say why a word, by itself, has its tags."""
-
-    def why(self, word: str) -> dict[str, Any]:
-        """`counts` of the tags that the word had in training, and what its `endings` say, from the shortest."""
-        ...
-
-
-@runtime_checkable
-class KnowsWords(Protocol):
-    """A tagger that can say which words it was trained on."""
-
-    def knows(self, word: str) -> bool: ...
 
 
 ABILITIES: dict[type, str] = {  # what a run can hold

@@ -11,8 +11,8 @@ import numpy as np
 from chainrule.figures.drawing import Figure
 from chainrule.figures.heat import grid_map, heat_map
 from chainrule.inputs.word_splitting import split_words
-from chainrule.protocols import ChainsTags, ExplainsTags, KnowsWords, Tagger, WeighsTags
 from chainrule.runs import LoadedRun, opened, task_of
+from chainrule.tagger_protocols import ChainsTags, ExplainsTags, KnowsWords, Tagger, WeighsTags
 from chainrule.verbs.tag import valid_tags
 
 DIGITS = 4

@@ -14,9 +14,9 @@ import chainrule
 from chainrule.counting.hidden_markov.counts import counted
 from chainrule.counting.hidden_markov.model import HiddenMarkovTagger, How
 from chainrule.errors import StorageError, UsageError
-from chainrule.protocols import ChainsTags, ExplainsTags, KnowsWords, Tagger, WeighsTags
 from chainrule.storage.manifest import NAME, hashed, manifest_bytes
 from chainrule.storage.tensors import open_tensors, save_tensors
+from chainrule.tagger_protocols import ChainsTags, ExplainsTags, KnowsWords, Tagger, WeighsTags
 
 ROOT = Path(__file__).parents[2]
 NOUNS, VERBS, PLACES = ["cows", "hens", "dogs", "frogs"], ["eat", "see", "like", "find"], ["Rome", "Paris", "Bonn"]
