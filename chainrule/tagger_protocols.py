@@ -1,4 +1,4 @@
-"""The protocols of taggers: what all can do, and what only some can."""
+"""The protocols of taggers: what they all can do, and what only some know besides."""
 
 from __future__ import annotations
 

@@ -152,12 +152,8 @@ def _look_at(what: list[str], text: str | None, text_is: str | None, *, tokens: 
         show_alignments(what[0], [*what[1:], *([text_is] if text_is is not None else [])], out=out, json=json)
         return
     if ability is Tagger:
-        from chainrule.cli.terminal.tags_shown import show_tags
-
         _refuse({"--tokens": tokens, "--figure": figure}, f"does nothing with {ABILITIES[Tagger]}")
-        texts, overrides = _parted(what[1:])
-        show_tags(what[0], [*texts, *([text_is] if text_is is not None else [])], overrides, data=text, top=top or 5,
-                  out=out, json=json)
+        _look_at_tags(what, text, text_is, top=top or 5, out=out, json=json)
         return
     if ability is Classifier or ability is WordVectors:
         _refuse({"--tokens": tokens, "--figure": figure}, f"does nothing with {ABILITIES[ability]}")
@@ -188,6 +184,15 @@ def _look_at(what: list[str], text: str | None, text_is: str | None, *, tokens: 
     from chainrule.cli.terminal.text_shown import show_text
 
     show_text(what, text, text_is, tokens=tokens or 256, top=top or 5, out=out, figure=figure, json=json)
+
+
+def _look_at_tags(what: list[str], data: str | None, text_is: str | None, *, top: int, out: Path | None, json: bool
+                  ) -> None:
+    from chainrule.cli.terminal.tags_shown import show_tags
+
+    texts, overrides = _parted(what[1:])
+    show_tags(what[0], [*texts, *([text_is] if text_is is not None else [])], overrides, data=data, top=top, out=out,
+              json=json)
 
 
 def _look_at_files(what: list[str], data: str | None, *, top: int, out: Path | None, json: bool) -> None:

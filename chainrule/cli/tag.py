@@ -23,21 +23,21 @@ def tag(
     form: Annotated[Literal["auto", "text", "columns", "conllu"], typer.Option(
         "--format", help="Of a file: a sentence a line, a word a line (first column), or CoNLL-U; auto goes by its "
         "ending.")] = "auto",
-    to: Annotated[Literal["columns", "inline", "conllu"], typer.Option(
-        help="word<TAB>tag a line, word/tag word/tag, or CoNLL-U.")] = "columns",
+    layout: Annotated[Literal["columns", "inline", "conllu"], typer.Option(
+        "--as", help="word<TAB>tag a line, word/tag word/tag, or CoNLL-U.")] = "columns",
     json: Json = False,
 ) -> None:
     """Give every word its tag: a part of speech, or the entity that it belongs to.
 
-    What is printed is a tagged file again, with an empty line after each sentence. Of a CoNLL-U file, --to conllu keeps
+    What is printed is a tagged file again, with an empty line after each sentence. Of a CoNLL-U file, --as conllu keeps
     all but the column of the tags.
 
     Examples:
 
         chainrule tag runs/pos "The cows eat hay"
-        chainrule tag runs/pos "The cows eat hay" "Birds sing." --to inline
+        chainrule tag runs/pos "The cows eat hay" "Birds sing." --as inline
         chainrule tag runs/pos sentences.txt > tagged.tsv
-        chainrule tag runs/pos treebank.conllu --to conllu > parsed.conllu
+        chainrule tag runs/pos treebank.conllu --as conllu > parsed.conllu
         echo "Ada Lovelace met Charles Babbage" | chainrule tag runs/names --json
     """
     from chainrule.protocols import Tagger
@@ -48,7 +48,7 @@ def tag(
         raise UsageError('"": an empty text, expected some words, or the name of a file.')
     loaded = load(run)
     model = loaded.offering(Tagger, "tag")
-    write, rows = _writer(to, model, task_of(loaded).column), []
+    write, rows = _writer(layout, model, task_of(loaded).column), []
     for some in _sentences(loaded, texts or [], spaces, form):
         found = valid_tags(model, [each.words for each in some])
         if json:
@@ -60,14 +60,14 @@ def tag(
         emit({"run": str(run), "sentences": rows}, json, print)
 
 
-def _writer(to: str, model: Any, column: str) -> Any:
+def _writer(layout: str, model: Any, column: str) -> Any:
     from chainrule.evaluation.tagging import PLAIN, scheme_of
     from chainrule.inputs import tag_writing
 
-    if to != "conllu":
-        return getattr(tag_writing, to)
+    if layout != "conllu":
+        return getattr(tag_writing, layout)
     if scheme_of(model.tags) != PLAIN:
-        raise UsageError("--to conllu: tags of entities have no column in CoNLL-U, expected --to columns or inline.")
+        raise UsageError("--as conllu: tags of entities have no column in CoNLL-U, expected --as columns or inline.")
     return lambda each, own: tag_writing.conllu(each, own, column)
 
 

@@ -13,10 +13,9 @@ from chainrule.errors import DataError, OptionError
 from chainrule.inputs.arrays import padded
 from chainrule.inputs.tagged import Tagged, checked_column, tagged
 from chainrule.models.sizes import Sizes
-from chainrule.protocols import Tagger
 from chainrule.recipe.choices import Choice, PartOf
 from chainrule.recipe.registry import build, find, part
-from chainrule.tagger_protocols import KnowsWords
+from chainrule.tagger_protocols import KnowsWords, Tagger
 from chainrule.task_protocols import Small
 from chainrule.tasks._batch import IGNORED, Batch
 from chainrule.tasks._examples import Encoded, ExamplesRead

@@ -49,12 +49,12 @@ def test_what_is_printed_is_a_tagged_file(folder, run, tmp_path):
 
 
 def test_tags_may_stand_behind_words(folder, run):
-    assert run("tag", folder / "pos", "the cow sings", "--to", "inline").out == "the/DET cow/NOUN sings/VERB\n"
+    assert run("tag", folder / "pos", "the cow sings", "--as", "inline").out == "the/DET cow/NOUN sings/VERB\n"
 
 
 def test_of_a_treebank_all_but_the_tags_is_kept(folder, run, tmp_path):
     (tmp_path / "a.conllu").write_text(TREEBANK)
-    done = run("tag", folder / "pos", tmp_path / "a.conllu", "--to", "conllu")
+    done = run("tag", folder / "pos", tmp_path / "a.conllu", "--as", "conllu")
     assert done.out == TREEBANK.replace("the\t_\tDT", "the\tDET\tDT").replace("cow\t_\tNN", "cow\tNOUN\tNN")
 
 
@@ -66,7 +66,7 @@ def test_files_of_columns_are_tagged_anew(folder, run, tmp_path):
 
 
 def test_standard_input_is_tagged_line_by_line(folder):
-    done = subprocess.run([sys.executable, "-m", "chainrule", "tag", str(folder / "pos"), "--to", "inline"],
+    done = subprocess.run([sys.executable, "-m", "chainrule", "tag", str(folder / "pos"), "--as", "inline"],
                           input="the cow eats\n\nthe hen\n", text=True, capture_output=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "the/DET cow/NOUN eats/VERB\n\nthe/DET hen/NOUN\n"
@@ -105,7 +105,7 @@ def test_inspect_shows_rivals_transitions_and_confusions(folder, run, tmp_path):
     (["tag", "RUN", ""], 2, ["an empty text, expected some words"]),
     (["tag", "RUN", "nothing.conllu"], 1, ["nothing.conllu", "No such file"]),
     (["tag", "RUN", "the cow", "--format", "conllu"], 2, ["--format conllu is of a file"]),
-    (["tag", "NAMES", "the cow", "--to", "conllu"], 2, ["tags of entities have no column in CoNLL-U"]),
+    (["tag", "NAMES", "the cow", "--as", "conllu"], 2, ["tags of entities have no column in CoNLL-U"]),
     (["inspect", "RUN"], 2, ["there is nothing to look at. Give a text"]),
     (["inspect", "RUN", "the cow", "--tokens", "3"], 2, ["--tokens = 3 does nothing with a tagger"]),
     (["predict", "RUN", "the cow"], 2, ["holds a tagger; predict needs a classifier"]),

@@ -14,9 +14,9 @@ HOUSE = [  # from the top; the rooms of one floor may import each other
     {"figures"},
     {"text"},
     {"runs", "jobs", "starting"},
-    {"inputs"},
     {"counting"},
     {"vectors"},
+    {"inputs"},
     {"engine"},  # of the rooms above it imports none
     {"evaluation"},  # these two know models by their protocols alone
     {"generation"},
