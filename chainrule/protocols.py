@@ -203,6 +203,20 @@ class ImageModel(Protocol):
 
 
 @runtime_checkable
+class MusicModel(Protocol):
+    """Probabilities of piano rolls, frame by frame, from which music can be continued."""
+
+    def scores_of(self, rolls: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """(T, 88) of each roll (T, 88): ln p / (1 − p) of every key, given the frames before."""
+        ...
+
+    def continued(self, begin: np.ndarray, steps: int, seeds: Sequence[int | None], *, temperature: float = ...
+                  ) -> tuple[np.ndarray, np.ndarray]:
+        """(N, steps, 88) that follow a roll, one for each seed, and ln p (N,) of each."""
+        ...
+
+
+@runtime_checkable
 class Translator(Protocol):
     """Texts from sources: translations, headlines, captions. What `chainrule translate` needs."""
 
@@ -232,7 +246,7 @@ class Transcriber(Protocol):
 ABILITIES: dict[type, str] = {  # what a run can hold
     LanguageModel: "a language model", Filler: "a masked language model", WordVectors: "word vectors",
     Classifier: "a classifier", Translator: "a translator", ImageModel: "a model of images",
-    Transcriber: "a transcriber"}
+    Transcriber: "a transcriber", MusicModel: "a model of piano rolls"}
 
 
 def called(model: object) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from chainrule.arrays import to_numpy
-from chainrule.protocols import Classifier, Filler, ImageModel, LanguageModel, WordVectors
+from chainrule.protocols import Classifier, Filler, ImageModel, LanguageModel, MusicModel, WordVectors
 
 ROWS, LENGTH = 3, 4  # sampled contexts: so many rows of so many random tokens
 SAMPLE = 64  # words that are looked at
@@ -72,9 +72,14 @@ def _image_model(model: Any, tokenizer: Any, sums: tuple[float, float]) -> str |
     return None if good else "the probabilities of pixels are not from 0 to 1"
 
 
+def _music_model(model: Any, tokenizer: Any, sums: tuple[float, float]) -> str | None:
+    [scores] = model.scores_of([np.eye(LENGTH, 88, dtype=np.uint8)])
+    return None if np.isfinite(scores).all() else "the probabilities of keys are not from 0 to 1"
+
+
 def _are_probabilities(p: np.ndarray) -> bool:
     return bool(((p >= 0) & (p <= 1 + ROUNDING)).all())  # NaN is neither
 
 
 CHECKS = {LanguageModel: _language_model, Filler: _filler, WordVectors: _vectors, Classifier: _classifier,
-          ImageModel: _image_model}
+          ImageModel: _image_model, MusicModel: _music_model}
