@@ -148,6 +148,21 @@ class Generates(Protocol):
         ...
 
 
+@runtime_checkable
+class OnPieces(Protocol):
+    """A task on music, whose runs say how probable each time step of a piece was: what `inspect` draws."""
+
+    step: str  # quarter, 8th or 16th
+
+    def by_frame(self, run: Any, pieces: Sequence[Any]) -> list[Any]:
+        """(T,) of each piece: −ln p of every step, given those before it."""
+        ...
+
+    def probabilities(self, run: Any, piece: Any) -> Any:
+        """(T, 88): p of each key at every step, given those before; None where keys have none by themselves."""
+        ...
+
+
 class TrainingData(Protocol):
     """What a training reads, batch by batch: a function of the seed and the step alone."""
 

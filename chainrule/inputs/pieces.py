@@ -30,7 +30,7 @@ EXPECTED = "pieces as JSON (.json, packed or not), MIDI files (.mid, .midi), or 
 class Pieces:
     """Pieces by the part of the data that they belong to, which has no name where there is one alone.
 
-    It is a text corpus too, with a line for each piece in the notation of `music_events`.
+    It is a text corpus too, with a line for each piece of all parts in the notation of `music_events`.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Pieces:
         return sum(Path(file).stat().st_size for file in self.files)
 
     def chunks(self, size: int = CHUNK) -> Iterator[Chunk]:
-        for number, piece in enumerate(self.pieces, start=1):
+        for number, piece in enumerate((piece for own in self.parts.values() for piece in own), start=1):
             yield Chunk(f"{events_of(piece)}\n".encode(), piece.source, number, True)
 
     def fingerprint(self) -> str:

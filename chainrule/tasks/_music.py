@@ -34,6 +34,12 @@ class OnMusic(Learned):
         refuse_target(self, target)
         return data if hasattr(data, "fingerprint") else open_pieces(data, recipe, self.step)
 
+    def named_parts(self, corpus: Pieces) -> tuple[Any, Any]:
+        """What to train and to validate on, where the data has parts of such names; else all of it, and nothing."""
+        from chainrule.inputs.pieces import with_parts
+
+        return with_parts(corpus, None)
+
     def split(self, corpus: Pieces, fraction: float, seed: int) -> tuple[Any, Any]:
         from fractions import Fraction
 
