@@ -1,0 +1,46 @@
+"""Music on the JSB chorales in quarter notes: an LSTM and a Transformer over piano rolls, and a Transformer over events.
+
+    python benchmarks/tasks_music.py --data ../shared/data --seeds 3 --out music.json [--quick]
+
+Needs the folder jsb-chorales and torch. All train on the 229 chorales for training, the model of the best evaluation on
+the 76 for validation is kept, and the 77 test chorales are looked at once, at the end. The measure is the frame NLL over
+all frames, in nats; `frame_nll_after_first` leaves out the first frame of each piece, as Bai et al. 2018 do. The data is
+in one key, so nothing is transposed. Where there is a GPU the networks train longer (ON_A_GPU); on a CPU the recipes
+run as they are shipped. benchmarks/trials.py has the other options.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from trials import Trial, main
+
+QUICK = ("training.budget.steps=3", "training.batch=4")
+ROLLS = ("task=piano_rolls", "tokenizer=null", "model.embedding=frames", "model.head=independent", "model.context=256",
+         "model.dropout.rate=0.4", "model.s.attend.furthest=64", "training.budget.epochs=80", "training.batch=16",
+         "training.optimizer.rate=0.001")
+TRIALS: dict[str, tuple[str, float | None, tuple[str, ...]]] = {
+    "music-rnn": ("music-rnn", 8.1, ()),
+    "music-transformer rolls": ("music-transformer", 8.1, ROLLS),
+    "music-transformer events": ("music-transformer", 8.1, ()),
+}
+ON_A_GPU = {
+    "music-rnn": ("model.width=600", "training.budget.epochs=100"),
+    "music-transformer rolls": ("training.budget.epochs=150",),
+    "music-transformer events": ("training.budget.epochs=60",),
+}
+
+
+def trials(data: Path, work: Path, quick: bool) -> list[Trial]:
+    import torch
+
+    chorales = data / "jsb-chorales" / "jsb-chorales-quarter.json.gz"
+    larger = torch.cuda.is_available() and not quick
+    return [Trial(name, recipe, f"{chorales}:train", {"test": {"data": f"{chorales}:test"}}, "frame_nll", goal,
+                  (*changes, *(ON_A_GPU[name] if larger else ())), valid=f"{chorales}:valid", lower=True)
+            for name, (recipe, goal, changes) in TRIALS.items()]
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__ or "", trials, QUICK))
