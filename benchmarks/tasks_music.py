@@ -1,11 +1,11 @@
-"""Music on the JSB chorales in quarter notes: an LSTM and a Transformer over piano rolls, and a Transformer over events.
+"""Music on the JSB chorales in quarter notes: an LSTM and a Transformer over piano rolls, a Transformer over events.
 
     python benchmarks/tasks_music.py --data ../shared/data --seeds 3 --out music.json [--quick]
 
-Needs the folder jsb-chorales and torch. All train on the 229 chorales for training, the model of the best evaluation on
-the 76 for validation is kept, and the 77 test chorales are looked at once, at the end. The measure is the frame NLL over
-all frames, in nats; `frame_nll_after_first` leaves out the first frame of each piece, as Bai et al. 2018 do. The data is
-in one key, so nothing is transposed. Where there is a GPU the networks train longer (ON_A_GPU); on a CPU the recipes
+Needs the folder jsb-chorales and torch. All train on the 229 chorales for training, the model of the best evaluation
+on the 76 for validation is kept, and the 77 test chorales are looked at once, at the end. The measure is the frame NLL
+over all frames, in nats; `frame_nll_after_first` leaves out the first frame of each piece, as Bai et al. 2018 do. The
+data is in one key, so nothing is transposed. Where there is a GPU the networks train longer (ON_A_GPU); on a CPU the recipes
 run as they are shipped. benchmarks/trials.py has the other options.
 """
 

@@ -109,7 +109,8 @@ class PianoRolls(OnMusic):
                  "frame_nll_after_first": float(sum(own[1:].sum() for own in nats) / later) if later else None}
         if not how.bootstrap:
             return found
-        sure = {name: intervals([Entry("", (table,))], measures[name], draws=min(how.bootstrap, 2_000), seed=how.seed)[0]
+        draws = min(how.bootstrap, 2_000)
+        sure = {name: intervals([Entry("", (table,))], measures[name], draws=draws, seed=how.seed)[0]
                 for name, table in tables.items()}
         return found | {"interval": {name: each for name, each in sure.items() if each is not None}}
 
@@ -137,9 +138,10 @@ class PianoRolls(OnMusic):
 
         for name in ("beams", "top_k", "top_p", "min_p", "repetition_penalty", "length_penalty"):
             if getattr(sampling, name) is not None:
-                raise UsageError(f"--{name.replace('_', '-')} = {getattr(sampling, name)} is for models that choose one "
-                                 "token at a time; every key of a piano roll is drawn by itself. Try --temperature.")
-        check(num, (), None)
+                said = f"--{name.replace('_', '-')} = {getattr(sampling, name)}"
+                raise UsageError(f"{said} is for models that choose one token at a time; every key of a piano roll is "
+                                 "drawn by itself. Try --temperature.")
+        check(num, (), 1 if sampling.temperature == 0 else None)
         begun = piece_of_events(prompt, "--prompt")
         seeds = [(sampling.seed or 0) * 1_000_003 + n for n in range(num)]
         heat = 1.0 if sampling.temperature is None else sampling.temperature

@@ -66,7 +66,7 @@ def test_a_list_may_be_packed_and_files_may_be_many(tmp_path):
 
 
 @pytest.mark.parametrize(("text", "spec", "message"), [
-    (json.dumps(PARTS), "a.json", "a.json: several parts, and none is named, expected for example .*a.json:test. It has"),
+    (json.dumps(PARTS), "a.json", "a.json: several parts, and none is named, expected for example .*a.json:test. It"),
     (json.dumps(PARTS), "a.json:tset", "a.json: no part 'tset', expected for example .*a.json:test. It has 'test'"),
     (json.dumps(PARTS), "a.json:test#7", "a.json:test#7: no piece 7, expected 0 to 0"),
     (json.dumps(PARTS), "b.json", "b.json: no such file or folder, expected pieces as JSON"),
