@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_chec
 import numpy as np
 
 from chainrule.errors import UsageError
+from chainrule.task_protocols import MusicModel as MusicModel
 
 if TYPE_CHECKING:
     from chainrule.jobs import Job, Trained
@@ -199,20 +200,6 @@ class ImageModel(Protocol):
     def draw(self, begin_NT: np.ndarray, strategy: Any, filters: Sequence[Any], *, first: int = ...
              ) -> tuple[np.ndarray, np.ndarray]:
         """Tokens of whole images that begin so, and ln p of what was added; `first` is the number of the first."""
-        ...
-
-
-@runtime_checkable
-class MusicModel(Protocol):
-    """Probabilities of piano rolls, frame by frame, from which music can be continued."""
-
-    def scores_of(self, rolls: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """(T, 88) of each roll (T, 88): ln p / (1 − p) of every key, given the frames before."""
-        ...
-
-    def continued(self, begin: np.ndarray, steps: int, seeds: Sequence[int | None], *, temperature: float = ...
-                  ) -> tuple[np.ndarray, np.ndarray]:
-        """(N, steps, 88) that follow a roll, one for each seed, and ln p (N,) of each."""
         ...
 
 

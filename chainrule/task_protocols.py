@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
+import numpy as np
+
 if TYPE_CHECKING:
     from chainrule.jobs import Job
 
@@ -145,6 +147,20 @@ class Generates(Protocol):
 
     def generated(self, run: Any, prompt: str, *, num: int, max_tokens: int, sampling: Any) -> list[Any]:
         """`num` continuations as `generation.generate.Generated`; `sampling` is a `verbs.generate.Sampling`."""
+        ...
+
+
+@runtime_checkable
+class MusicModel(Protocol):
+    """Probabilities of piano rolls, frame by frame, from which music can be continued."""
+
+    def scores_of(self, rolls: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """(T, 88) of each roll (T, 88): ln p / (1 − p) of every key, given the frames before."""
+        ...
+
+    def continued(self, begin: np.ndarray, steps: int, seeds: Sequence[int | None], *, temperature: float = ...
+                  ) -> tuple[np.ndarray, np.ndarray]:
+        """(N, steps, 88) that follow a roll, one for each seed, and ln p (N,) of each."""
         ...
 
 

@@ -140,12 +140,9 @@ def _look_at(what: list[str], text: str | None, text_is: str | None, *, tokens: 
 
     ability = _ability(what[0])
     if ability is not None and _of_music(what[0]):
-        from chainrule.cli.terminal.pieces_shown import show_pieces
-
         _refuse({"--tokens": tokens, "--top": top, "--figure": figure, "--text-is": text_is},
                 "does nothing with a model of music")
-        pieces, overrides = _parted(what[1:])
-        show_pieces(what[0], [*pieces, *([text] if text is not None else [])], overrides, out=out, json=json)
+        _look_at_pieces(what, text, out=out, json=json)
         return
     if ability in (Classifier, Transcriber) and _of_files(what[0]):
         _refuse({"--tokens": tokens, "--figure": figure, "--text-is": text_is},
@@ -188,6 +185,13 @@ def _look_at(what: list[str], text: str | None, text_is: str | None, *, tokens: 
     from chainrule.cli.terminal.text_shown import show_text
 
     show_text(what, text, text_is, tokens=tokens or 256, top=top or 5, out=out, figure=figure, json=json)
+
+
+def _look_at_pieces(what: list[str], data: str | None, *, out: Path | None, json: bool) -> None:
+    from chainrule.cli.terminal.pieces_shown import show_pieces
+
+    pieces, overrides = _parted(what[1:])
+    show_pieces(what[0], [*pieces, *([data] if data is not None else [])], overrides, out=out, json=json)
 
 
 def _look_at_files(what: list[str], data: str | None, *, top: int, out: Path | None, json: bool) -> None:
