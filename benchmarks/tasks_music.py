@@ -4,9 +4,9 @@
 
 Needs the folder jsb-chorales and torch. All train on the 229 chorales for training, the model of the best evaluation
 on the 76 for validation is kept, and the 77 test chorales are looked at once, at the end. The measure is the frame NLL
-over all frames, in nats; `frame_nll_after_first` leaves out the first frame of each piece, as Bai et al. 2018 do. Nothing
-is transposed. Where there is a GPU the networks train longer (ON_A_GPU); on a CPU the
-recipes run as they are shipped. benchmarks/trials.py has the other options.
+over all frames, in nats; `frame_nll_after_first` leaves out the first frame of each piece, as Bai et al. 2018 do.
+Nothing is transposed. Where there is a GPU the networks are larger and train longer (ON_A_GPU); on a CPU the recipes
+run as they are shipped. benchmarks/trials.py has the other options.
 """
 
 from __future__ import annotations
