@@ -11,6 +11,7 @@ import numpy as np
 
 from chainrule.errors import UsageError
 from chainrule.tagger_protocols import Tagger as Tagger
+from chainrule.task_protocols import MusicModel as MusicModel
 
 if TYPE_CHECKING:
     from chainrule.jobs import Job, Trained
@@ -233,7 +234,7 @@ class Transcriber(Protocol):
 ABILITIES: dict[type, str] = {  # what a run can hold
     LanguageModel: "a language model", Filler: "a masked language model", WordVectors: "word vectors",
     Classifier: "a classifier", Translator: "a translator", ImageModel: "a model of images",
-    Transcriber: "a transcriber", Tagger: "a tagger"}
+    Transcriber: "a transcriber", Tagger: "a tagger", MusicModel: "a model of piano rolls"}
 
 
 def called(model: object) -> str:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
+import numpy as np
+
 if TYPE_CHECKING:
     from chainrule.jobs import Job
 
@@ -145,6 +147,35 @@ class Generates(Protocol):
 
     def generated(self, run: Any, prompt: str, *, num: int, max_tokens: int, sampling: Any) -> list[Any]:
         """`num` continuations as `generation.generate.Generated`; `sampling` is a `verbs.generate.Sampling`."""
+        ...
+
+
+@runtime_checkable
+class MusicModel(Protocol):
+    """Probabilities of piano rolls, frame by frame, from which music can be continued."""
+
+    def scores_of(self, rolls: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """(T, 88) of each roll (T, 88): ln p / (1 − p) of every key, given the frames before."""
+        ...
+
+    def continued(self, begin: np.ndarray, steps: int, seeds: Sequence[int | None], *, temperature: float = ...
+                  ) -> tuple[np.ndarray, np.ndarray]:
+        """(N, steps, 88) that follow a roll, one for each seed, and ln p (N,) of each."""
+        ...
+
+
+@runtime_checkable
+class OnPieces(Protocol):
+    """A task on music, whose runs say how probable each time step of a piece was: what `inspect` draws."""
+
+    step: str  # quarter, 8th or 16th
+
+    def by_frame(self, run: Any, pieces: Sequence[Any]) -> list[Any]:
+        """(T,) of each piece: −ln p of every step, given those before it."""
+        ...
+
+    def probabilities(self, run: Any, piece: Any) -> Any:
+        """(T, 88): p of each key at every step, given those before; None where keys have none by themselves."""
         ...
 
 

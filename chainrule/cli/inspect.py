@@ -73,9 +73,10 @@ def inspect(
 
     For a text classifier: the labels' probabilities, what each word and n-gram adds, and what changes without it; with
     --data LABELED which labels are confused, and the texts that it is most wrong about. For one of images: which pixels
-    decided, and where attention looked. For recordings: what was heard when, beside the spectrogram. For word vectors:
-    the neighbors of words, and how alike they are. For a translator: what each token of the target looked at. For a
-    tagger: the probabilities of tags at each word, and with --data TAGGED which tags are confused.
+    decided, and where attention looked. For recordings: what was heard when, beside the spectrogram. For music: the
+    roll of a piece with the nats of each time step. For word vectors: the neighbors of words, and how alike they are.
+    For a translator: what each token of the target looked at. For a tagger: the probabilities of tags at each word, and
+    with --data TAGGED which tags are confused.
 
     Examples:
 
@@ -90,6 +91,7 @@ def inspect(
         chainrule inspect runs/digits three.png --out why.svg
         chainrule inspect runs/gpt --text held-out.txt --figure attention --out attention.png
         chainrule inspect runs/calls call.wav --out call.svg
+        chainrule inspect runs/music chorales.json:test#3 --out roll.svg
         chainrule inspect runs/m "A man rides a bicycle." --out alignment.svg
         chainrule inspect runs/pos "The cows eat hay" --data test.conllu --out tags.svg
         chainrule inspect --tasks reviews.csv questions.csv news.csv --probe runs/lm --out tasks.svg
@@ -139,6 +141,11 @@ def _look_at(what: list[str], text: str | None, text_is: str | None, *, tokens: 
     from chainrule.protocols import ABILITIES, Classifier, Tagger, Transcriber, Translator, WordVectors
 
     ability = _ability(what[0])
+    if ability is not None and _of_music(what[0]):
+        _refuse({"--tokens": tokens, "--top": top, "--figure": figure, "--text-is": text_is},
+                "does nothing with a model of music")
+        _look_at_pieces(what, text, out=out, json=json)
+        return
     if ability in (Classifier, Transcriber) and _of_files(what[0]):
         _refuse({"--tokens": tokens, "--figure": figure, "--text-is": text_is},
                 "does nothing with a model of images or recordings")
@@ -195,6 +202,13 @@ def _look_at_tags(what: list[str], data: str | None, text_is: str | None, *, top
               json=json)
 
 
+def _look_at_pieces(what: list[str], data: str | None, *, out: Path | None, json: bool) -> None:
+    from chainrule.cli.terminal.pieces_shown import show_pieces
+
+    pieces, overrides = _parted(what[1:])
+    show_pieces(what[0], [*pieces, *([data] if data is not None else [])], overrides, out=out, json=json)
+
+
 def _look_at_files(what: list[str], data: str | None, *, top: int, out: Path | None, json: bool) -> None:
     """Recordings have a spectrogram to draw, images are drawn themselves."""
     from chainrule.runs import task_of
@@ -217,6 +231,14 @@ def _ability(run: str) -> type | None:
     from chainrule.storage import open_run
 
     return task_of(open_run(run).path).ability if Path(run).is_dir() else None
+
+
+def _of_music(run: str) -> bool:
+    """Whether a run reads pieces of music."""
+    from chainrule.runs import task_of
+    from chainrule.task_protocols import OnPieces
+
+    return isinstance(task_of(run), OnPieces)
 
 
 def _of_files(run: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from chainrule.arrays import to_numpy
-from chainrule.protocols import Classifier, Filler, ImageModel, LanguageModel, Tagger, WordVectors
+from chainrule.protocols import Classifier, Filler, ImageModel, LanguageModel, MusicModel, Tagger, WordVectors
 from chainrule.tagger_protocols import WeighsTags
 
 ROWS, LENGTH = 3, 4  # sampled contexts: so many rows of so many random tokens
@@ -80,9 +80,14 @@ def _tagger(model: Any, tokenizer: Any, sums: tuple[float, float]) -> str | None
     return None if good else "the probabilities of tags are not from 0 to 1"
 
 
+def _music_model(model: Any, tokenizer: Any, sums: tuple[float, float]) -> str | None:
+    [scores] = model.scores_of([np.eye(LENGTH, 88, dtype=np.uint8)])
+    return None if np.isfinite(scores).all() else "the probabilities of keys are not from 0 to 1"
+
+
 def _are_probabilities(p: np.ndarray) -> bool:
     return bool(((p >= 0) & (p <= 1 + ROUNDING)).all())  # NaN is neither
 
 
 CHECKS = {LanguageModel: _language_model, Filler: _filler, WordVectors: _vectors, Classifier: _classifier,
-          ImageModel: _image_model, Tagger: _tagger}
+          ImageModel: _image_model, MusicModel: _music_model, Tagger: _tagger}

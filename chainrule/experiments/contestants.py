@@ -58,7 +58,8 @@ def one_task(entries: Sequence[Contestant]) -> Any:
     for each in entries:
         if each.recipe is not None:
             task = build("tasks", each.recipe.task)
-            kind = "language" if task.ability is LanguageModel else str(each.recipe.task["name"])
+            usual = "language" if task.ability is LanguageModel else str(each.recipe.task["name"])
+            kind = getattr(task, "ranked_as", usual)  # tasks that are ranked by one measure on one kind of data
             found.setdefault(kind, (each.name, task))
     if len(found) > 1:
         told = " and ".join(f"{name} ({task.kind})" for name, task in found.values())

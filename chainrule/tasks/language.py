@@ -32,7 +32,7 @@ class Language(Learned):
 
     ability = LanguageModel
     kind = "language model"
-    uses = ("evaluate {run} --data SPEC", 'generate {run} --prompt "..."')
+    uses: tuple[str, ...] = ("evaluate {run} --data SPEC", 'generate {run} --prompt "..."')
     caution = ("It repeats and completes what was in its training text, including that text's mistakes and private "
                "details.")
     causal = True

@@ -96,6 +96,8 @@ def _opened(recipe: Recipe, data: Any, valid: Any, targets: tuple[Any, Any]) -> 
         raise UsageError(f"--valid-target = {targets[1]} belongs to --valid, which is not given.")
     if valid is not None:
         return corpus, task.open(valid, recipe, targets[1])
+    if not recipe.split.valid and hasattr(task, "named_parts"):  # the data may say itself what is for validation
+        return task.named_parts(corpus)
     if not recipe.split.valid or _is_open(data):  # it was split before
         return corpus, None
     return task.split(corpus, recipe.split.valid, recipe.split.seed)
