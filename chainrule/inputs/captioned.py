@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from chainrule.errors import ChainruleError, DataError
+from chainrule.errors import DataError
 from chainrule.inputs.files import Listed
 from chainrule.inputs.image_arrays import image_at
 from chainrule.inputs.image_tars import MEMBER, is_tar, place_of
@@ -192,10 +192,10 @@ def images_in(files: Sequence[str], task: Any, recipe: Any) -> list[bytes]:
 
     found: list[bytes] = []
     for file in files:
-        if is_table(str(file)):
-            found += open_captioned(file, task.columns_of_table, recipe.text).images
+        if is_table(file):
+            columns = replace(task.columns_of_table, caption=task.columns_of_table.image)  # captions are not needed
+            whole = replace(columns, split=None) if Path(file).expanduser().exists() else columns
+            found += open_captioned(file, whole, recipe.text).images
         else:
             found += [each.text for each in open_files(file, recipe, task.modality, need_labels=False).rows]
-    if not found:
-        raise ChainruleError("there are no images to describe.")
     return found

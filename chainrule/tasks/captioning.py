@@ -82,9 +82,7 @@ class Captioning(SequenceToSequence):
         return bleu_table(hypotheses, references, self.tokenize)
 
     def rules(self, train: Any, held_out: Any) -> dict[str, list[str]]:
-        """Captions of the training images that look most alike."""
-        from chainrule.tasks._nearest_captions import NEIGHBORS, Nearest
+        """The captions of the training images that look most alike."""
+        from chainrule.tasks._nearest_captions import nearest_captions
 
-        found = Nearest(train, held_out.sources, self.modality)
-        return {"caption of the nearest image": found.first(),
-                f"consensus of {NEIGHBORS} nearest images": found.consensus()}
+        return {"caption of the nearest image": nearest_captions(train, held_out.sources, self.modality)}
