@@ -3,9 +3,9 @@
     python benchmarks/tasks_dna.py --data ../shared/data --seeds 1 --out dna.json [--quick]
 
 Needs the folder dna with ecoli536_NC_008253.fna.gz and, for the network, torch. The first nine tenths are trained on,
-and a tenth of them, in stretches of 65,536 bases, is set aside to choose by. Every base of the last tenth counts, and
-the marks at the ends of its stretches too: bits_per_base of `chainrule evaluate`. Counting has no seed, so the trials of
-n-grams are the same for all of them. benchmarks/trials.py has the other options.
+and a tenth of them, in stretches of 8,192 bases, is set aside to choose by. Every base of the last tenth counts, and
+the mark at its end too: bits_per_base of `chainrule evaluate`. Counting has no seed, so the trials of n-grams are the
+same for all of them. benchmarks/trials.py has the other options.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _parts(genome: Path, work: Path, most: int | None) -> tuple[str, str]:
     paths = work / "train.fna", work / "test.fna"
     for path, own in zip(paths, (bases[:cut], bases[cut:]), strict=True):
         rows = [own[n:n + LINE] for n in range(0, len(own), LINE)]
-        path.write_text("\n".join([f">{path.stem} of {genome.name}", *rows]) + "\n")
+        path.write_text("\n".join([f">{genome.name}, {path.stem}", *rows]) + "\n")
     return str(paths[0]), str(paths[1])
 
 

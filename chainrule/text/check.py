@@ -145,7 +145,8 @@ def _for_dna(tally: Tally, where: str, changed: str) -> list[dict[str, str]]:
     found = [(f"bases, contexts of up to {order - 1}, both strands: weights learned on a held-out tenth; bits per base",
               f"chainrule train dna {where}-dna model.order={order}{changed}"),
              ("bases, order 6: a first look; bits per base",
-              f"chainrule train ngram {where}-characters model.order=6 tokenizer.name=characters split.valid=0.1{changed}")]
+              f"chainrule train ngram {where}-characters model.order=6 tokenizer.name=characters split.valid=0.1"
+              f"{changed}")]
     if tally.bytes >= 10**6:
         found.append(("a recurrent network over bases; needs torch; bits per base",
                       f"chainrule train gru {where}-gru tokenizer.name=characters model.context=256 split.valid=0.1"

@@ -22,7 +22,8 @@ LANGUAGES = {"Python": "py pyi", "C": "c h", "C++": "cc cpp cxx hpp hh", "C#": "
              "Lisp": "lisp el clj scm", "Fortran": "f f90 f95", "CUDA": "cu cuh", "assembly": "s asm"}
 BY_ENDING = {f".{ending}": name for name, endings in LANGUAGES.items() for ending in endings.split()}
 STATEMENT = re.compile(  # what a line of a program begins or ends with, and a line of prose hardly ever does
-    rb"^\s*(#include\b|#define\b|import [\w.]+( as \w+)?;?\s*$|from [\w.]+ import\b|def \w+\s*\(|class \w+.*[:{]\s*$|\s+return\b"
+    rb"^\s*(#include\b|#define\b|import [\w.]+( as \w+)?;?\s*$|from [\w.]+ import\b|def \w+\s*\("
+    rb"|class \w+.*[:{]\s*$|\s+return\b"
     rb"|(public|private|static|const|let|var|fn|func|function|package|using|use|struct|enum|impl|namespace)\b.*[{;(=]"
     rb"|@\w+|//|/\*|\}|\{|elif |else:|try:|except\b.*:|for .*[:{]\s*$|if .*[:{]\s*$|while .*[:{]\s*$)"
     rb"|[;{]\s*$|^\s*[\w.]+\s*(=|\+=|:=)\s*\S|^\s*[\w.]+\(.*\)\s*$")

@@ -24,7 +24,7 @@ class TextOptions(BaseModel):
     blank_lines: Literal["drop", "keep"] = "drop"
     field: Column = "text"
     marks: Literal["error", "drop"] = "error"
-    format: Literal["auto", "txt", "jsonl", "csv", "tsv", "conllu", "parquet", "fasta"] = "auto"  # auto: by the file's ending
+    format: Literal["auto", "txt", "jsonl", "csv", "tsv", "conllu", "parquet", "fasta"] = "auto"  # auto: by the ending
     longest_line: int = Field(default=LONGEST_LINE, ge=1)  # MiB, where a line is held in memory: not of plain text
     expansion: int = Field(default=EXPANSION, ge=1)  # a packed file of more than so many times its size is refused
     reverse_complement: bool = False  # of DNA: training reads both strands; what is measured on is never changed
