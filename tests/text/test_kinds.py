@@ -40,7 +40,8 @@ def test_proteins_are_no_dna(tmp_path):
 
 @pytest.mark.parametrize(("name", "text", "what"), [
     ("a.py", "x = 1\n", "source code (Python)"), ("a.rs", "fn main() {}\n", "source code (Rust)"),
-    ("a.txt", inspect.getsource(checked), "source code (by its lines)"), ("b.txt", C * 3 + "}", "source code (by its lines)"),
+    ("a.txt", inspect.getsource(checked), "source code (by its lines)"),
+    ("b.txt", C * 3 + "}", "source code (by its lines)"),
     ("script", "#!/bin/sh\necho hello\n", "source code (by its lines)"),
 ])
 def test_source_code_is_recognised_by_name_and_content(tmp_path, name, text, what):
