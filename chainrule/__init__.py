@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from chainrule.runs import load as load
     from chainrule.verbs.count import count as count
     from chainrule.verbs.cross_validate import cross_validate as cross_validate
+    from chainrule.verbs.describe import describe as describe
     from chainrule.verbs.evaluate import evaluate as evaluate
     from chainrule.verbs.export import export as export
     from chainrule.verbs.fill import fill as fill
@@ -42,11 +43,11 @@ _HOMES = {"load": "runs", "LoadedRun": "runs", "watch": "watching", "Sampling": 
           "confusions": "inspection.confusions", "compare": "experiments.compare",
           "Terms": "experiments.terms", "part": "recipe.registry", "add_plugins": "recipe.plugins"}
 _HOMES |= {verb: f"verbs.{verb}" for verb in (
-    "count", "cross_validate", "evaluate", "export", "fill", "generate", "merge", "predict", "quantize", "save",
-    "score", "tag", "train", "transcribe", "translate")}
+    "count", "cross_validate", "describe", "evaluate", "export", "fill", "generate", "merge", "predict", "quantize",
+    "save", "score", "tag", "train", "transcribe", "translate")}
 __all__ = ["LoadedRun", "Sampling", "Terms", "add_plugins", "compare", "confusions", "count", "cross_validate",
-           "evaluate", "explain", "export", "fill", "generate", "import_model", "inspect", "load", "merge", "part",
-           "predict", "quantize", "save", "score", "tag", "train", "transcribe", "translate", "watch"]
+           "describe", "evaluate", "explain", "export", "fill", "generate", "import_model", "inspect", "load", "merge",
+           "part", "predict", "quantize", "save", "score", "tag", "train", "transcribe", "translate", "watch"]
 
 
 def __dir__() -> list[str]:

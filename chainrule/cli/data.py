@@ -21,7 +21,8 @@ def check(
     spec: Annotated[list[str], typer.Argument(metavar="SPEC...", help="Paths, globs, folders or built-in names.")],
     field: Annotated[str, typer.Option(help="The field or column with the text (JSON, tables).")] = "text",
     errors: Annotated[str, typer.Option(help="Bytes that are not UTF-8: strict or replace.")] = "strict",
-    format: Annotated[str, typer.Option(help="txt, jsonl, csv, tsv, conllu or parquet, whatever the ending.")] = "auto",
+    format: Annotated[str, typer.Option(help="txt, jsonl, csv, tsv, conllu, parquet or fasta, whatever "
+                                       "the ending.")] = "auto",
     json: Json = False,
 ) -> None:
     """Show how much text there is, what is unusual about it, and what to train on it first.
@@ -82,6 +83,7 @@ def _show(found: dict[str, Any]) -> None:
         ("blank lines", f"{found['blank_lines']:,} ({found['blank_lines'] / max(1, found['lines']):.1%})"),
         ("duplicate lines", f"{about}{found['duplicate_lines']:,} ({found['duplicate_lines'] / filled:.1%})"),
         *((what, f"{count:,}") for what, count in found["odd"].items()),
+        *(("kind", what) for what in [found["kind_is"]] if what),
         *(("script", f"{script}, without spaces between words") for script in [found["unspaced_script"]] if script),
     ])
     for name, part in (found["labeled"] or {"parts": {}})["parts"].items():

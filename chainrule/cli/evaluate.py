@@ -74,6 +74,7 @@ def _show(found: dict[str, Any]) -> None:
         ("without unknowns", f"{found['perplexity_excluding_unknown']:,.2f}"),
         ("bits per token", f"{found['entropy']:.4f}"),
         ("bits per byte", sure("bits_per_byte", 4) + note),
+        *([("bits per base", sure("bits_per_base", 4) + note)] if "bits_per_base" in found else []),
         ("bits per character", f"{found['bits_per_character']:.4f}{note}"),
         ("tokens", f"{found['tokens']:,} in {found['units']:,} units, {found['unknown']:,} unknown"),
         ("bytes", f"{found['bytes']:,}"),

@@ -76,7 +76,7 @@ def inspect(
     decided, and where attention looked. For recordings: what was heard when, beside the spectrogram. For music: the
     roll of a piece with the nats of each time step. For word vectors: the neighbors of words, and how alike they are.
     For a translator: what each token of the target looked at. For a tagger: the probabilities of tags at each word, and
-    with --data TAGGED which tags are confused.
+    with --data TAGGED which tags are confused. For a captioner: where in the image it looked for each word.
 
     Examples:
 
@@ -94,6 +94,7 @@ def inspect(
         chainrule inspect runs/music chorales.json:test#3 --out roll.svg
         chainrule inspect runs/m "A man rides a bicycle." --out alignment.svg
         chainrule inspect runs/pos "The cows eat hay" --data test.conllu --out tags.svg
+        chainrule inspect runs/captions photo.jpg --out where.html
         chainrule inspect --tasks reviews.csv questions.csv news.csv --probe runs/lm --out tasks.svg
     """
     if map_:
@@ -150,6 +151,11 @@ def _look_at(what: list[str], text: str | None, text_is: str | None, *, tokens: 
         _refuse({"--tokens": tokens, "--figure": figure, "--text-is": text_is},
                 "does nothing with a model of images or recordings")
         _look_at_files(what, text, top=top or 5, out=out, json=json)
+        return
+    if ability is Translator and _of_files(what[0]):
+        _refuse({"--text": text, "--text-is": text_is, "--tokens": tokens, "--top": top, "--figure": figure},
+                "does nothing with a captioner")
+        _look_at_captions(what, out=out, json=json)
         return
     if ability is Translator:
         from chainrule.cli.terminal.alignments_shown import show_alignments
@@ -225,6 +231,12 @@ def _look_at_files(what: list[str], data: str | None, *, top: int, out: Path | N
     show_pictures(what[0], files, overrides, data=data, top=top, out=out, json=json)
 
 
+def _look_at_captions(what: list[str], *, out: Path | None, json: bool) -> None:
+    from chainrule.cli.terminal.captions_shown import show_captions
+
+    show_captions(what[0], what[1:], out=out, json=json)
+
+
 def _ability(run: str) -> type | None:
     """What models of the run's task can do; None for what is no run, which is told later."""
     from chainrule.runs import task_of
@@ -242,7 +254,7 @@ def _of_music(run: str) -> bool:
 
 
 def _of_files(run: str) -> bool:
-    """Whether a classifier reads files, such as images, and not texts."""
+    """Whether a model reads files, such as images, and not texts."""
     from chainrule.runs import task_of
 
     return bool(task_of(run).modality.endings)

@@ -12,7 +12,7 @@ from chainrule.errors import OptionError
 
 JIT_PAYS_FROM = 3_000_000  # tokens or n-grams: below, NumPy is done before Numba has been imported and has its kernels
 BYTES_A_TOKEN = 80  # what counting a piece takes at its peak
-HIGHEST_ORDER = 8
+HIGHEST_ORDER = 24
 
 
 def check_order(order: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import statistics
 from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -30,6 +31,20 @@ def bleu_table(hypotheses: Sequence[str], references: Sequence[Sequence[str]], t
     return np.array([[each.sys_len, each.ref_len, *each.counts, *each.totals] for each in scores], np.float64)
 
 
+def _bootstrapped(metric: Any, hypotheses: list[str], columns: Any, draws: int) -> tuple[float, float]:
+    """Mean and half of the 95 % interval of sacrebleu's resamples, as its `corpus_score` has them.
+
+    That one fails where some resamples score 0 and others do not, which it keeps as numbers of different types.
+    """
+    from sacrebleu.significance import _bootstrap_resample
+
+    metric.n_bootstrap = draws
+    metric.seed, scores = _bootstrap_resample(metric._extract_corpus_statistics(hypotheses, columns), metric, draws)
+    values = sorted(float(each.score) for each in scores)
+    out = len(values) // 40
+    return statistics.fmean(values), 0.5 * (values[-1 - out] - values[out])
+
+
 def translation_figures(hypotheses: Sequence[str], references: Sequence[Sequence[str]], tokenize: str, draws: int
                         ) -> dict[str, Any]:
     """Corpus BLEU and chrF with their signatures; sacrebleu's bootstrap gives the intervals."""
@@ -41,10 +56,10 @@ def translation_figures(hypotheses: Sequence[str], references: Sequence[Sequence
     columns = [[own[n] if n < len(own) else None for own in references] for n in range(most)]
     found: dict[str, Any] = {"interval": {}}
     for name, metric in (("bleu", BLEU(tokenize=tokenize)), ("chrf", CHRF())):
-        score = metric.corpus_score(list(hypotheses), columns, n_bootstrap=min(max(draws, 1), 1000))  # type: ignore[arg-type]
-        found[name] = float(score.score)
-        if draws > 1 and len(hypotheses) > 3:
-            low, high = float(score._mean - score._ci), float(score._mean + score._ci)
-            found["interval"][name] = [max(0.0, low), min(100.0, high)]
+        found[name] = float(metric.corpus_score(list(hypotheses), columns).score)  # type: ignore[arg-type]
+        if draws > 1:
+            middle, half = _bootstrapped(metric, list(hypotheses), columns, min(draws, 1000))
+            if len(hypotheses) > 3:
+                found["interval"][name] = [max(0.0, middle - half), min(100.0, middle + half)]
         found["signature" if name == "bleu" else "chrf_signature"] = metric.get_signature().format()
     return found

@@ -1,4 +1,4 @@
-"""The counting family: n-gram models of order 1 to 8 over any tokenizer, with any smoothing."""
+"""The counting family: n-gram models of order 1 to 24 over any tokenizer, with any smoothing."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class NGramFamily(Family):
 
         model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
-        order: int = Field(default=5, ge=1, le=8)
+        order: int = Field(default=5, ge=1, le=24)
         smoothing: Annotated[dict[str, Any], PartOf("counting/smoothing")] = {"name": "modified_kneser_ney"}
         prune: list[int] = [0]  # for each order: n-grams that occur at most this often are left out; the last repeats
         prune_entropy: float = Field(default=0.0, ge=0.0)  # Stolcke's threshold, such as 1e-8; 0 keeps all

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import warnings
 from pathlib import Path
 from typing import Any
@@ -37,8 +38,15 @@ def read_image(path: Path, size: Size | None = None, channels: int | None = None
     with readable(path):
         if not path.stat().st_size:
             raise DataError(f"{path}: an empty file, expected an image.")
-    picture = _decoded(path, size)
-    return as_array(picture, size, channels)
+    return as_array(_decoded(path, str(path), size), size, channels)
+
+
+def read_image_bytes(data: bytes, name: str, size: Size | None = None, channels: int | None = None) -> np.ndarray:
+    """The same of an image file that is in memory; `name` is what messages call it."""
+    check_pillow()
+    if not data:
+        raise DataError(f"{name}: an empty file, expected an image.")
+    return as_array(_decoded(io.BytesIO(data), name, size), size, channels)
 
 
 def as_array(picture: Any, size: Size | None = None, channels: int | None = None) -> np.ndarray:
@@ -63,14 +71,14 @@ def resized(image: np.ndarray, size: Size | None, channels: int | None) -> np.nd
     return as_array(Image.fromarray(image[:, :, 0] if image.shape[2] == 1 else image), size, channels)
 
 
-def _decoded(path: Path, size: Size | None) -> Any:
+def _decoded(source: Any, path: str, size: Size | None) -> Any:
     """A picture in mode L or RGB, upright; whatever is wrong with the file is one line."""
     from PIL import Image, ImageOps, UnidentifiedImageError
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # damaged metadata, or many pixels, which are counted here
-            with Image.open(path, formats=FORMATS) as file:
+            with Image.open(source, formats=FORMATS) as file:
                 if file.width * file.height > MOST:
                     raise _too_large(path, f"{file.width:,} × {file.height:,}")
                 if size is not None:
@@ -102,5 +110,5 @@ def _opaque(picture: Any) -> Any:
     return Image.alpha_composite(white, layered).convert(plain)
 
 
-def _too_large(path: Path, pixels: str) -> DataError:
+def _too_large(path: str, pixels: str) -> DataError:
     return DataError(f"{path}: {pixels} pixels, expected at most {MOST:,} in all. Make it smaller first.")

@@ -111,31 +111,42 @@ def _lines(corpus: Any, options: TextOptions) -> Iterator[tuple[str, int, bytes]
 
 
 def _in_table(source: FileSource, columns: tuple[str, str], options: TextOptions) -> Iterator[Pair]:
+    for number, cells in table_cells(source, columns, options):
+        yield Pair(_one_line(str(cells[0])), _one_line(str(cells[1])), str(source.path), number, True)
+
+
+def table_cells(source: FileSource, columns: tuple[str, str], options: TextOptions, also: str | None = None
+                ) -> Iterator[tuple[int, tuple[str | None, ...]]]:
+    """Line and cells of each row of a table: those of two columns, and of another, None where there is none of it."""
     path = source.path
     if source.format not in TABLES:
         for number, record in json_records(path, size=SIZE, errors=options.errors, longest=options.longest_line,
                                            expansion=options.expansion):
-            found = [record.get(name) if isinstance(record, dict) else None for name in columns]
-            for name, value in zip(columns, found, strict=True):
-                if not isinstance(value, str):
+            fields = record if isinstance(record, dict) else {}
+            for name in columns:
+                if not isinstance(fields.get(name), str):
                     raise DataError(f"{path}: line {number}: no text in the field {name!r}. Set task.source and "
                                     "task.target.")
-            yield Pair(_one_line(str(found[0])), _one_line(str(found[1])), str(path), number, True)
+            other = None if also is None else fields.get(also)
+            yield number, (fields[columns[0]], fields[columns[1]], None if other is None else str(other))
         return
     quoting: Any = csv.QUOTE_NONE if TABLES[source.format] == "\t" else csv.QUOTE_MINIMAL
     text = lines(path, size=SIZE, errors=options.errors, longest=options.longest_line, expansion=options.expansion)
     places: tuple[int, int] | None = None
+    third: int | None = None
     for number, row in table_rows(text, path, longest=options.longest_line, delimiter=TABLES[source.format],
                                   quoting=quoting):
         if places is None:
             places, headed = _places(row, columns, path)
+            third = row.index(also) if headed and also in row else None
             if headed:
                 continue
         if not row:
             continue
-        if max(places) >= len(row):
-            raise DataError(f"{path}: line {number}: {len(row)} columns, expected at least {max(places) + 1}.")
-        yield Pair(_one_line(row[places[0]]), _one_line(row[places[1]]), str(path), number, True)
+        most = max(*places, -1 if third is None else third)
+        if most >= len(row):
+            raise DataError(f"{path}: line {number}: {len(row)} columns, expected at least {most + 1}.")
+        yield number, (row[places[0]], row[places[1]], None if third is None else row[third])
 
 
 def _places(row: Sequence[str], columns: tuple[str, str], path: Path) -> tuple[tuple[int, int], bool]:

@@ -10,7 +10,8 @@ import numpy as np
 
 from chainrule.errors import DataError
 from chainrule.inputs.image_arrays import image_at
-from chainrule.inputs.images import Size, read_image, resized
+from chainrule.inputs.image_tars import member_at
+from chainrule.inputs.images import Size, read_image, read_image_bytes, resized
 from chainrule.storage.environment import memory
 
 AT_ONCE = 1024  # images
@@ -42,8 +43,11 @@ def _read(value: bytes, size: Size | None, channels: int | None) -> np.ndarray:
     """One image; a message says which row of a table names it."""
     name = os.fsdecode(value)
     try:
-        inside = image_at(name)
-        return read_image(Path(name), size, channels) if inside is None else resized(inside, size, channels)
+        if (inside := image_at(name)) is not None:
+            return resized(inside, size, channels)
+        if (packed := member_at(name)) is not None:
+            return read_image_bytes(packed, name, size, channels)
+        return read_image(Path(name), size, channels)
     except DataError as error:
         raise DataError(f"{getattr(value, 'where', '')}{error}") from None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,18 +16,23 @@ PALE = 0.35  # of what lies under a map, so that its colors can be seen
 
 def decision_figure(each: Mapping[str, Any]) -> Figure:
     """The picture, then the same under each map, as many in a row as fit."""
-    picture = np.asarray(each["pixels"], np.uint8)
-    scale = SIDE / max(picture.shape[:2])
-    high, wide = picture.shape[0] * scale, picture.shape[1] * scale
-    panels = [("the picture", picture, None), *((name, _pale(picture), values) for name, values in _maps(each))]
-    in_row = max(1, int((WIDTH - 32 + GAP) // (wide + GAP)))
     title = f"{each['file']}: " + ", ".join(f"{own['label']} {own['probability']:.4f}" for own in each["labels"][:3])
+    return under_maps(title, np.asarray(each["pixels"], np.uint8), _maps(each))
+
+
+def under_maps(title: str, picture: np.ndarray, maps: Sequence[tuple[str, np.ndarray]], *, side: int = SIDE,
+               most: float | None = None) -> Figure:
+    """A picture by itself, then pale under each map, named below it; `most` is opaque, in each its own if None."""
+    scale = side / max(picture.shape[:2])
+    high, wide = picture.shape[0] * scale, picture.shape[1] * scale
+    panels = [("the picture", picture, None), *((name, _pale(picture), values) for name, values in maps)]
+    in_row = max(1, int((WIDTH - 32 + GAP) // (wide + GAP)))
     marks = [heading(title)]
     for number, (name, under, values) in enumerate(panels):
         left, top = 16 + (number % in_row) * (wide + GAP), 40 + (number // in_row) * (high + 32)
         marks.append(drawn(under, left, top, wide, high))
         if values is not None:
-            marks.append(drawn(heat(values), left, top, wide, high))
+            marks.append(drawn(heat(values, most), left, top, wide, high))
         marks.append(f'<rect x="{left:.1f}" y="{top:.1f}" width="{wide:.1f}" height="{high:.1f}" fill="none" '
                      f'stroke="{LINE}"/>\n')
         marks.append(words(left + wide / 2, top + high + 15, cut(name, int(wide / 6)), size=11, anchor="middle",

@@ -106,8 +106,16 @@ class NeuralTranslator:
         weights = self._aligned(source, ids)
         if weights is None:
             return None
-        names = self.task.modality.names(self._encoded([source])[0], self.known.source)
-        return Alignment(names, [self.tokenizer.token(id) for id in ids.tolist()], weights)
+        return Alignment(self._names(source), [self.tokenizer.token(id) for id in ids.tolist()], weights)
+
+    def _names(self, source: str | bytes) -> list[str]:
+        """What the vectors of a source stand for: its tokens, or places of an image, row.column from 1."""
+        assert self.stack.source is not None
+        embedding: Any = self.stack.source.embedding
+        if (grid := getattr(embedding, "grid", None)) is None:
+            return self.task.modality.names(self._encoded([source])[0], self.known.source)
+        return ["class"] * embedding.before + [f"{row}.{column}" for row in range(1, grid[0] + 1)
+                                               for column in range(1, grid[1] + 1)]
 
     @torch.inference_mode()
     def _aligned(self, source: str | bytes, ids: np.ndarray) -> np.ndarray | None:
@@ -122,10 +130,14 @@ class NeuralTranslator:
         return np.append(self.tokenizer.encode(text), self.tokenizer.end)
 
     def _encoded(self, sources: Sequence[str | bytes]) -> list[np.ndarray]:
-        values = [each.encode(errors="replace") if isinstance(each, str) else each for each in sources]
+        files = bool(self.task.modality.endings)
+        values = [each.encode(errors="surrogateescape" if files else "replace") if isinstance(each, str) else each
+                  for each in sources]
         assert self.stack.source is not None
         most = self.stack.source.shape.context
         found = self.task.encoded_sources(values, self.known, 1 << 30)
+        if self.task.modality.whole:
+            return found
         if (long := sum(len(each) > most for each in found)) and self.stack.source.bounded:
             log.info(f"{long:,} of {len(found):,} sources are longer than model.source.context = {most} tokens; only "
                      "so many of them are read.")
@@ -157,6 +169,8 @@ class NeuralTranslator:
         Luong et al. 2015, arXiv:1410.8206, §3.3, with attention in the place of their alignment. None where tokens are
         not words, or where the network does not look at single ones.
         """
+        if self.task.modality.endings:
+            return None
         words = (source if isinstance(source, str) else source.decode(errors="replace")).split()
         aligned = self._aligned(source, np.append(ids, self.tokenizer.end))
         if aligned is None or len(self._encoded([source])[0]) != len(words) + 2:

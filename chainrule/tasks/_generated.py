@@ -13,7 +13,6 @@ import numpy as np
 from chainrule.errors import DataError
 from chainrule.evaluation.ranking import Answers, Column
 from chainrule.inputs.pairs import pairs_of
-from chainrule.inputs.rows import parted
 from chainrule.protocols import Translator
 from chainrule.recipe.registry import build
 
@@ -51,7 +50,7 @@ def evaluated(task: Any, run: Any, corpus: Any, how: Any) -> dict[str, Any]:
     held = References.of(corpus)
     best = model.translate(held.sources, beams=how.beams or BEAMS)
     texts = [own[0].text if own else "" for own in best]
-    found = {"sentences": len(held.sources), "references": sum(map(len, held.targets)), "beams": how.beams or BEAMS,
+    found = {task.units: len(held.sources), "references": sum(map(len, held.targets)), "beams": how.beams or BEAMS,
              **task.judged(texts, held.targets, how.bootstrap)}
     return found | by_length(task, held, texts)
 
@@ -75,18 +74,17 @@ def by_length(task: Any, held: References, texts: Sequence[str]) -> dict[str, An
 class GeneratedTexts:
     """Models of one task on the same sources: ranked by the task's measure of what each of them writes."""
 
-    units = "sentences"
     beside: Mapping[str, Column] = {}
     notes: Sequence[str] = ()
 
     def __init__(self, task: Any, recipe: Any, data: tuple[Sequence[str], Sequence[str] | None],
                  targets: tuple[Any, Any], fraction: float, seed: int):
-        self.task, self.seed, self.split = task, seed, fraction
+        self.task, self.seed, self.split, self.units = task, seed, fraction, task.units
         self.train: Any = task.open(list(data[0]), recipe, targets[0])
         if data[1] is not None:
             held, self.split = task.open(list(data[1]), recipe, targets[1]), 0.0
         else:
-            self.train, held = parted(self.train, fraction, seed)
+            self.train, held = task.split(self.train, fraction, seed)
         self.held_out = References.of(held)
         self.measure = build("evaluation/measures", task.measure_name)
 
@@ -95,7 +93,7 @@ class GeneratedTexts:
         return sum(1 for _ in pairs_of(self.train))
 
     def for_validation(self) -> tuple[Any, Any]:
-        return parted(self.train, 0.1, self.seed + 1)
+        return self.task.split(self.train, 0.1, self.seed + 1)
 
     def answers(self, run: Any) -> Answers:
         model = run.offering(Translator, "compare")
@@ -103,11 +101,9 @@ class GeneratedTexts:
         return Answers(self.task.table(texts, self.held_out.targets))
 
     def baselines(self) -> dict[str, Answers]:
-        """A rule that anyone could write down: the source as it is, where it is a text."""
-        if self.task.modality.endings:
-            return {}
-        copies = [source.decode(errors="replace") for source in self.held_out.sources]
-        return {"copy of the source": Answers(self.task.table(copies, self.held_out.targets))}
+        """What rules that anyone could write down answer, such as the source as it is."""
+        return {name: Answers(self.task.table(texts, self.held_out.targets))
+                for name, texts in self.task.rules(self.train, self.held_out).items()}
 
     def facts(self) -> dict[str, Any]:
-        return {"train_pairs": self._counted, "held_out_sentences": len(self.held_out.sources)}
+        return {"train_pairs": self._counted, f"held_out_{self.units}": len(self.held_out.sources)}

@@ -87,6 +87,7 @@ class SequenceToSequence(OnRows, Learned):
 
     causal = True
     measure_name: ClassVar[str]  # a part of evaluation/measures
+    units = "sentences"  # what sources are, in reports
 
     def __init__(self, *, source: str | int = "source", target: str | int = "target",
                  vocabulary: Literal["shared", "separate"] = "shared", reverse: bool = False,
@@ -125,14 +126,14 @@ class SequenceToSequence(OnRows, Learned):
         known = self._known(train, job)
         encoded = self._encoded(train, known, recipe.model)
         valid = None if job.valid is None else self._encoded(list(pairs_of(job.valid)), known, recipe.model)
-        return PairsRead(known, _fitting(encoded, recipe.model, job.corpus.name), valid)
+        return PairsRead(known, _fitting(encoded, recipe.model, job.corpus.name, self.modality.whole), valid)
 
     def _known(self, train: Sequence[Pair], job: Job) -> PairKnown:
         """Tokenizers of both sides, and what the modality of the sources must know."""
         text = build("inputs/modalities", "text")
         sources, targets = [each.source for each in train], [each.target for each in train]
         if self.modality.endings:  # sources are files
-            _, facts = self.modality.learn(sources, job)
+            _, facts = self.modality.learn(list(dict.fromkeys(sources)), job)
             tokenizer, own = text.learn(targets, job)[0], None
         elif self.vocabulary == "shared":
             tokenizer, facts = self.modality.learn([*sources, *targets], job)
@@ -149,9 +150,14 @@ class SequenceToSequence(OnRows, Learned):
                             ids_of([each.target for each in pairs], known.tokenizer))
 
     def encoded_sources(self, values: Sequence[bytes], known: PairKnown, most: int) -> list[np.ndarray]:
-        """As the network reads them: from the end to the beginning, if the task reverses them."""
-        found = self.modality.encode(values, known.source, known.facts.get("inputs", {}), most)
-        return [each[::-1] for each in found] if self.reverse else found
+        """As the network reads them: from the end to the beginning, if the task reverses them.
+
+        A source that occurs several times is held once: an image may have five captions.
+        """
+        distinct = list(dict.fromkeys(values))
+        found = self.modality.encode(distinct, known.source, known.facts.get("inputs", {}), most)
+        held = dict(zip(distinct, [each[::-1] for each in found] if self.reverse else found, strict=True))
+        return [held[value] for value in values]
 
     def training_data(self, read: PairsRead, network: Any, plan: Any, say: Any) -> RowBatches:
         tokenizer, facts = read.known.tokenizer, read.known.facts.get("inputs", {})
@@ -212,6 +218,10 @@ class SequenceToSequence(OnRows, Learned):
         """What the measure is computed from, sentence by sentence."""
         raise NotImplementedError
 
+    def rules(self, train: Any, held_out: Any) -> dict[str, list[str]]:
+        """What rules that anyone could write down answer to the held-out sources: the source itself."""
+        return {"copy of the source": [source.decode(errors="replace") for source in held_out.sources]}
+
     def reading(self, recipe: Any) -> Any:
         return [str(each) for each in self.columns], recipe.task.get("inputs", "text")
 
@@ -234,10 +244,10 @@ class SequenceToSequence(OnRows, Learned):
         return NeuralTranslator(network, known, self)
 
 
-def _fitting(pairs: EncodedPairs, model: Any, name: str) -> EncodedPairs:
-    """Without the pairs that are longer than the network reads, which a line counts."""
+def _fitting(pairs: EncodedPairs, model: Any, name: str, whole: bool) -> EncodedPairs:
+    """Without the pairs that are longer than the network reads, which a line counts; `whole` sources always fit."""
     lengths = pairs.lengths
-    fits = (lengths[:, 0] <= model.source.context) & (lengths[:, 1] <= model.context)
+    fits = (whole | (lengths[:, 0] <= model.source.context)) & (lengths[:, 1] <= model.context)
     if not fits.any():
         raise DataError(f"{name}: all pairs are longer than model.source.context = {model.source.context} or "
                         f"model.context = {model.context} tokens. Set larger ones.")

@@ -69,6 +69,7 @@ class Language(Learned):
         from chainrule.evaluation.characters import characters
         from chainrule.evaluation.evaluate import evaluate
         from chainrule.text.corpora import open_corpus
+        from chainrule.text.corpora.strands import has_bases
         from chainrule.text.encoded import encode
         from chainrule.text.units import unit_of
 
@@ -79,6 +80,10 @@ class Language(Learned):
         if how.characters:
             count = characters(corpus, encoded)
         found = evaluate(model, tokenizer, encoded, unit=unit, bootstrap=how.bootstrap, seed=how.seed, characters=count)
+        if has_bases(corpus):  # every byte is a base
+            found["bits_per_base"] = found["bits_per_byte"]
+            if found["interval"]:
+                found["interval"]["bits_per_base"] = found["interval"]["bits_per_byte"]
         return found | ({"by_order": orders.by_order(model, tokenizer, encoded)} if how.by_order else {})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from chainrule.text.corpora.looks import Look
 from chainrule.text.corpora.opening import SourceCorpus, looks_of, open_corpus
 from chainrule.text.corpora.packing import open_stream
 from chainrule.text.distinct import Distinct
+from chainrule.text.kinds import Kind, kind_of
 from chainrule.text.options import TextOptions
 from chainrule.text.scripts import Scripts
 from chainrule.text.units import SPACE
@@ -43,15 +45,16 @@ def check(spec: str | Path | Sequence[str | Path], options: TextOptions | None =
     specs = [str(spec)] if isinstance(spec, str | Path) else [str(one) for one in spec]
     odd = {**tally.odd(), **_byte_order_marks(corpus)}
     looks = looks_of(corpus.sources, asked) if asked.format == "auto" else {}
+    kind = None if problem else kind_of(corpus, tally.byte)
     return {
         "corpus": corpus.name, "files": len(corpus.files), "bytes_on_disk": corpus.size, "problem": problem,
         "encoding": _encoding(tally, problem), "bytes": tally.bytes, "characters": tally.characters,
         "words": tally.words, "lines": tally.lines, "documents": tally.documents, "longest_line": tally.longest,
         "blank_lines": tally.blank, "duplicate_lines": tally.duplicates(), "duplicates_are_exact": tally.distinct.exact,
-        "unspaced_script": tally.scripts.unspaced(),
+        "unspaced_script": tally.scripts.unspaced(), "kind": kind and kind.name, "kind_is": kind and kind.what,
         "odd": {what: count for what, count in odd.items() if count},
         "looks_like": [{"what": look.what, "files": names} for look, names in looks.items()],
-        "suggestions": _otherwise(looks, specs) or suggestions(tally, specs, asked) if tally.words else [],
+        "suggestions": _otherwise(looks, specs) or suggestions(tally, specs, asked, kind) if tally.words else [],
     }
 
 
@@ -104,24 +107,51 @@ class Tally:
                 "CR without LF": int(self.byte[13]) - self.crlf, **self.special}
 
 
-def suggestions(tally: Tally, specs: Sequence[str], options: TextOptions) -> list[dict[str, str]]:
-    """What to train first on so much text, each with its command."""
+def suggestions(tally: Tally, specs: Sequence[str], options: TextOptions, kind: Kind | None = None
+                ) -> list[dict[str, str]]:
+    """What to train first on so much text of this kind, each with its command."""
     data = " ".join(f"--data {shlex.quote(spec)}" for spec in specs)
     name = re.sub(r"\W+", "-", Path(specs[0]).name.split(".")[0]).strip("-") or "text"
     changes = options.model_dump(exclude_defaults=True)
     changed = "".join(f" text.{key}={shlex.quote(str(value))}" for key, value in changes.items())
-    found = []
-    if tally.scripts.unspaced():
+    if kind is not None and kind.name == "dna":
+        return _for_dna(tally, f"{data} --out runs/{name}", changed)
+    found: list[tuple[str, int, str]] = []
+    if kind is not None:
+        found += _for_kind(tally, kind)
+    elif tally.scripts.unspaced():
         found.append(("characters_and_bytes", 3 if tally.characters < 10**5 else 5,
                       "a token is a character, rare ones are bytes; nothing is lost; bits per byte"))
     elif tally.words * 20 > tally.characters:  # words of 20 characters at most on average: white space does part words
         found.append(("words", 3 if tally.words < 10**5 else 5, "classical and quick; perplexity as in the papers"))
-    if tally.bytes >= 10**6:
+    if tally.bytes >= 10**6 and kind is None:
         found.append(("byte_pair", 5, "nothing is lost; bits per byte"))
     found.append(("bytes", 6 if tally.bytes < 10**6 else 8, "nothing is lost, any alphabet; bits per byte"))
     return [{"what": f"{tokenizer}, order {order}: {what}",
              "command": f"chainrule train ngram {data} --out runs/{name}-{tokenizer} model.order={order} "
                         f"tokenizer.name={tokenizer} split.valid=0.1{changed}"} for tokenizer, order, what in found]
+
+
+def _for_kind(tally: Tally, kind: Kind) -> list[tuple[str, int, str]]:
+    """Tokens that lose nothing: in programs white space says what belongs together, and proteins have none."""
+    if kind.name == "protein":
+        return [("characters", 3 if tally.bytes < 10**6 else 5, "a token is an amino acid; bits per byte")]
+    return [("byte_pair", 5, "pieces of names and of indentation; white space is kept; bits per byte")]
+
+
+def _for_dna(tally: Tally, where: str, changed: str) -> list[dict[str, str]]:
+    """A base is a token; long contexts pay only where a genome repeats them."""
+    order = min(16, max(3, round(math.log(max(tally.bytes, 1), 4)) + 4))
+    found = [(f"bases, contexts of up to {order - 1}, both strands: weights learned on a held-out tenth; bits per base",
+              f"chainrule train dna {where}-dna model.order={order}{changed}"),
+             ("bases, order 6: a first look; bits per base",
+              f"chainrule train ngram {where}-characters model.order=6 tokenizer.name=characters split.valid=0.1"
+              f"{changed}")]
+    if tally.bytes >= 10**6:
+        found.append(("a recurrent network over bases; needs torch; bits per base",
+                      f"chainrule train gru {where}-gru tokenizer.name=characters model.context=256 split.valid=0.1"
+                      f"{changed}"))
+    return [{"what": what, "command": command} for what, command in found]
 
 
 def _otherwise(looks: dict[Look, list[str]], specs: Sequence[str]) -> list[dict[str, str]]:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 LONGEST_LINE = 64  # MiB
 EXPANSION = 500  # times the size of a packed file, as in storage/files.py
-UNSEEN = {"longest_line", "expansion"}  # options that change nothing about what is read
+UNSEEN = {"longest_line", "expansion", "reverse_complement"}  # options that change nothing about what is read
 
 # a field's name, or a column's number, which YAML and the command line read as one
 Column = Annotated[str, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
@@ -24,9 +24,10 @@ class TextOptions(BaseModel):
     blank_lines: Literal["drop", "keep"] = "drop"
     field: Column = "text"
     marks: Literal["error", "drop"] = "error"
-    format: Literal["auto", "txt", "jsonl", "csv", "tsv", "conllu", "parquet"] = "auto"  # auto: by the file's ending
+    format: Literal["auto", "txt", "jsonl", "csv", "tsv", "conllu", "parquet", "fasta"] = "auto"  # auto: by the ending
     longest_line: int = Field(default=LONGEST_LINE, ge=1)  # MiB, where a line is held in memory: not of plain text
     expansion: int = Field(default=EXPANSION, ge=1)  # a packed file of more than so many times its size is refused
+    reverse_complement: bool = False  # of DNA: training reads both strands; what is measured on is never changed
 
     def digest(self) -> str:
         """Everything that changes what is read, as one short line; part of every cache key."""

@@ -63,7 +63,11 @@ class Scripts:
 
 def spaces_missed(tokenizer: str, corpus: Corpus) -> str | None:
     """A sentence where the tokenizer of this name splits at spaces, and the text has none between its words."""
+    from chainrule.text.corpora.strands import is_fasta
+
     part: Any = find("text/tokenizers", tokenizer)
+    if not part.keeps_space and is_fasta(corpus):
+        return (f"{corpus.name} has sequences without words, and the tokenizer {tokenizer!r} takes each for one word.")
     if part.keeps_space or (script := unspaced_script(corpus)) is None:
         return None
     return (f"{corpus.name} is in {script}, without spaces between words, and the tokenizer {tokenizer!r} takes what "

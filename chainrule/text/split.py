@@ -10,10 +10,12 @@ from typing import Literal, Protocol
 
 from chainrule.errors import DataError, OptionError
 from chainrule.text.corpora.corpus import CHUNK, Chunk, Corpus
+from chainrule.text.corpora.strands import is_fasta
 from chainrule.text.units import SPACE
 
 BLOCK = 8 << 10  # bytes of a passage of a long document, at least
 TINY = 32 * BLOCK  # below this many bytes, every line is a passage
+SHORT = 1 << 10  # bytes of a passage of short sequences, which have no lines
 MANY = 100  # with so many documents, every document is a passage
 LOOK = 64 << 20  # bytes read to see how many documents there are
 FINEST = 10**6  # one passage of so many is the smallest share
@@ -116,7 +118,7 @@ def part(corpus: Corpus, i: int, n: int, unit: str) -> Selection:
     """The i-th of n parts of a corpus, i from 1; no unit (`line` or `document`) is cut, so counts add up exactly."""
     if not 1 <= i <= n:
         raise OptionError("part", f"{i}/{n}", f"1/{max(n, 1)} to {max(n, 1)}/{max(n, 1)}")
-    return Selection(corpus, EveryNth(i, n), WHOLE if unit == "document" else passage_bytes(corpus))
+    return Selection(corpus, EveryNth(i, n), WHOLE if unit == "document" or is_fasta(corpus) else passage_bytes(corpus))
 
 
 def passage_bytes(corpus: Corpus) -> int:
@@ -128,21 +130,23 @@ def passage_bytes(corpus: Corpus) -> int:
             return WHOLE
         if seen >= LOOK:
             break
-    return BLOCK if seen >= TINY else 1
+    return BLOCK if seen >= TINY else SHORT if is_fasta(corpus) else 1
 
 
 def passages(corpus: Corpus, least: int, size: int) -> Iterator[tuple[int, Chunk]]:
     """The chunks of each passage with its number. Where passages end does not depend on how the text is chunked."""
     number, held, blank = 0, 0, True
+    lines = not is_fasta(corpus)  # sequences may be cut anywhere
     for chunk in corpus.chunks(size):
         start, line = 0, chunk.line
         while start < len(chunk.data) or (chunk.ends_document and not start):
-            end = chunk.data.find(b"\n", start + max(0, least - held - 1)) + 1 or len(chunk.data)
+            end = start + max(1, least - held)
+            end = chunk.data.find(b"\n", end - 1) + 1 or len(chunk.data) if lines else min(end, len(chunk.data))
             data = chunk.data[start:end]
             ends = chunk.ends_document and end == len(chunk.data)
             yield number, Chunk(data, chunk.source, line, ends)
             held, blank = held + len(data), blank and not data.strip(SPACE)
-            if ends or (held >= least and data.endswith(b"\n") and not blank):
+            if ends or (held >= least and (data.endswith(b"\n") or not lines) and not blank):
                 number, held, blank = number + 1, 0, True
             start, line = end, line + data.count(b"\n")
             if not data:

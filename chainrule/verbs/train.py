@@ -55,6 +55,10 @@ def prepared(recipe: Recipe, data: Any, out: str | Path, *, valid: Any = None,
     family.ready()
     check_target(out, replace=force)
     corpus, held_out = _opened(recipe, data, valid, targets)
+    if recipe.text.reverse_complement and corpus is not None:
+        from chainrule.text.corpora.strands import with_both_strands
+
+        corpus = with_both_strands(corpus)
     return Job(recipe, corpus, held_out, existing_parent(Path(out)), out=Path(out), force=force, show=show, start=start)
 
 

@@ -100,5 +100,5 @@ def test_renumbered_counts_are_the_counts_of_the_renumbered_text(lists, others, 
 
 
 def test_an_order_of_zero_is_refused():
-    with pytest.raises(OptionError, match=r"model.order = 0, expected 1 to 8"):
+    with pytest.raises(OptionError, match=r"model.order = 0, expected 1 to 24"):
         count(stream([[3]]), 0, SIZE, start=START, end=END)

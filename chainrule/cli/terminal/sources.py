@@ -39,7 +39,7 @@ def sources_of(run: Any, given: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _file(name: str) -> str:
-    if not Path(name).is_file():
+    if not Path(name).is_file() and not Path(name.rpartition("#")[0]).is_file():  # photos.npy#7
         raise DataError(f"{name}: no such file.")
     return name
 

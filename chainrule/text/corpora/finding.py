@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from chainrule.errors import DataError
+from chainrule.text.corpora.fasta import ENDINGS as FASTA
+from chainrule.text.corpora.fasta import begins_as_fasta
 from chainrule.text.corpora.formats import FORMATS, FileSource, Source, format_of
 from chainrule.text.corpora.looks import is_text
 
@@ -60,8 +62,14 @@ def _texts(paths: Sequence[Path], form: str) -> tuple[list[Source], list[Path]]:
 
 
 def file_source(path: Path, form: str = "auto") -> FileSource:
-    """A file, read as `form` or by its ending; a file of another ending is plain text."""
-    return FileSource(path, format_of(path) or ".txt" if form == "auto" else f".{form}")
+    """A file, read as `form` or by its ending; a file of another ending is plain text.
+
+    One that is named as FASTA and does not begin as such is plain text too.
+    """
+    found = format_of(path) or ".txt" if form == "auto" else f".{form}"
+    if form == "auto" and found in FASTA and not begins_as_fasta(path):
+        found = ".txt"
+    return FileSource(path, found)
 
 
 def named(names: Iterable[str], most: int) -> str:

@@ -11,6 +11,7 @@ from typing import Protocol
 from chainrule.text.corpora.blocks import blocks
 from chainrule.text.corpora.conllu import read_conllu
 from chainrule.text.corpora.corpus import Chunk
+from chainrule.text.corpora.fasta import ENDINGS, read_fasta
 from chainrule.text.corpora.packing import readable, unpacked_name
 from chainrule.text.corpora.parquet import read_parquet
 from chainrule.text.corpora.records import read_csv, read_jsonl, read_tsv
@@ -44,7 +45,7 @@ def read_text(path: Path, options: TextOptions, size: int) -> Iterator[Chunk]:
 
 FORMATS: dict[str, Reader] = {
     ".txt": read_text, ".jsonl": read_jsonl, ".ndjson": read_jsonl, ".csv": read_csv, ".tsv": read_tsv,
-    ".conllu": read_conllu, ".parquet": read_parquet,
+    ".conllu": read_conllu, ".parquet": read_parquet, **dict.fromkeys(ENDINGS, read_fasta),
 }
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from chainrule.errors import DataError
 from chainrule.text.corpora.decoding import BOM, LOOK, refuse_binary
+from chainrule.text.corpora.fasta import SEQUENCE
 from chainrule.text.corpora.formats import FileSource
 from chainrule.text.corpora.packing import open_stream
 
@@ -44,7 +45,7 @@ def look_of(source: FileSource, field: str) -> Look | None:
     head = head_of(source).removeprefix(BOM)
     whole = head.split(b"\n") if len(head) < LOOK else head.split(b"\n")[:-1]
     lines = [line.rstrip(b"\r") for line in whole if line.strip()][:LINES]
-    return _json_lines(lines, field) or _json(head) or _treebank(lines) or _table(lines, field)
+    return _json_lines(lines, field) or _json(head) or _treebank(lines) or _fasta(lines) or _table(lines, field)
 
 
 def is_text(source: FileSource) -> bool:
@@ -98,6 +99,15 @@ def _treebank(lines: list[bytes]) -> Look | None:
     words = [line for line in lines if not line.startswith(b"#")]
     fits = words and all(WORD_LINE.fullmatch(line) for line in words)
     return Look("CoNLL-U", "text.format=conllu") if fits else None
+
+
+def _fasta(lines: list[bytes]) -> Look | None:
+    """A header, then lines of a few different letters without spaces, as many of each line but the last."""
+    if len(lines) < 2 or not lines[0].startswith(b">"):
+        return None
+    letters = [line for line in lines if not line.startswith((b">", b";"))]
+    fits = letters and all(SEQUENCE.fullmatch(line) for line in letters)
+    return Look("FASTA", "text.format=fasta") if fits else None
 
 
 def _table(lines: list[bytes], field: str) -> Look | None:
