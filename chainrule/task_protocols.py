@@ -31,6 +31,7 @@ class Task(Protocol):
     uses: tuple[str, ...]  # commands for the run, which {run} stands for
     caution: ClassVar[str]  # the last line of its model card
     reads_text: ClassVar[bool] = True  # whether text.… can be changed when it is measured
+    view: str = "text"  # what `chainrule inspect` shows of its runs: the module of cli/terminal with this name
 
     def open(self, data: Any, recipe: Any, target: Any = None) -> Any:
         """What `--data` names: a text corpus, or something else with `name`, `files`, `size` and `fingerprint()`.

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from chainrule.cli.terminal.asked import Asked, parted, refuse
 from chainrule.cli.terminal.console import Json
-from chainrule.cli.terminal.piped import is_text
 from chainrule.errors import UsageError
-
-NOTHING = "there is nothing to look at. Try --text FILE, --text-is \"some words\", --gradients, --graph or --map."
 
 
 def inspect(
@@ -100,27 +99,27 @@ def inspect(
     if map_:
         from chainrule.cli.terminal.map_shown import show_map
 
-        _refuse({"--text": text, "--text-is": text_is, "--tokens": tokens, "--top": top, "--distance": distance,
+        refuse({"--text": text, "--text-is": text_is, "--tokens": tokens, "--top": top, "--distance": distance,
                  "--rows": rows, "--clip": clip, "--gradients": gradients or None, "--graph": graph or None,
                  "--figure": figure}, "does nothing with --map")
         show_map(what, words=words, method=method, labels=labels, clusters=clusters, out=out, json=json)
         return
-    _refuse({"--words": words, "--method": method, "--labels": labels, "--clusters": clusters},
+    refuse({"--words": words, "--method": method, "--labels": labels, "--clusters": clusters},
             "does nothing without --map")
     if tasks:
         from chainrule.cli.terminal.tasks_shown import show_tasks
 
-        _refuse({"--text": text, "--text-is": text_is, "--tokens": tokens, "--top": top, "--distance": distance,
+        refuse({"--text": text, "--text-is": text_is, "--tokens": tokens, "--top": top, "--distance": distance,
                  "--rows": rows, "--clip": clip, "--gradients": gradients or None, "--graph": graph or None,
                  "--figure": figure}, "does nothing with --tasks")
-        data, overrides = _parted(what, ("text.", "task."))
+        data, overrides = parted(what, ("text.", "task."))
         show_tasks(data, overrides, probe=probe, out=out, json=json)
         return
-    _refuse({"--probe": probe}, "does nothing without --tasks")
+    refuse({"--probe": probe}, "does nothing without --tasks")
     if graph:
         from chainrule.cli.terminal.graph_shown import show_graph
 
-        _refuse({"--text-is": text_is, "--tokens": tokens, "--top": top, "--distance": distance, "--rows": rows,
+        refuse({"--text-is": text_is, "--tokens": tokens, "--top": top, "--distance": distance, "--rows": rows,
                  "--clip": clip, "--gradients": gradients or None, "--figure": figure}, "does nothing with --graph")
         show_graph(what, text, out=out, json=json)
         return
@@ -129,145 +128,20 @@ def inspect(
 
         if text_is is not None:
             raise UsageError("--gradients reads windows of a longer text: give it with --text FILE, not --text-is.")
-        _refuse({"--tokens": tokens, "--top": top, "--figure": figure}, "does nothing with --gradients")
+        refuse({"--tokens": tokens, "--top": top, "--figure": figure}, "does nothing with --gradients")
         show_gradients(what, text or "pydoc", distance=distance or 50, rows=rows or 16, clip=clip, out=out, json=json)
         return
-    _refuse({"--distance": distance, "--rows": rows, "--clip": clip}, "does nothing without --gradients")
-    _look_at(what, text, text_is, tokens=tokens, top=top, out=out, figure=figure, json=json)
+    refuse({"--distance": distance, "--rows": rows, "--clip": clip}, "does nothing without --gradients")
+    view, asked = _view(what[0]), Asked(what, text, text_is, tokens, top, figure, out, json)
+    asked.check(view.TAKES, view.OF)
+    view.look(asked)
 
 
-def _look_at(what: list[str], text: str | None, text_is: str | None, *, tokens: int | None, top: int | None,
-             out: Path | None, figure: str | None, json: bool) -> None:
-    """What there is to see in a run, by what it can do: label texts, place words, or predict text."""
-    from chainrule.protocols import ABILITIES, Classifier, Tagger, Transcriber, Translator, WordVectors
-
-    ability = _ability(what[0])
-    if ability is not None and _of_music(what[0]):
-        _refuse({"--tokens": tokens, "--top": top, "--figure": figure, "--text-is": text_is},
-                "does nothing with a model of music")
-        _look_at_pieces(what, text, out=out, json=json)
-        return
-    if ability in (Classifier, Transcriber) and _of_files(what[0]):
-        _refuse({"--tokens": tokens, "--figure": figure, "--text-is": text_is},
-                "does nothing with a model of images or recordings")
-        _look_at_files(what, text, top=top or 5, out=out, json=json)
-        return
-    if ability is Translator and _of_files(what[0]):
-        _refuse({"--text": text, "--text-is": text_is, "--tokens": tokens, "--top": top, "--figure": figure},
-                "does nothing with a captioner")
-        _look_at_captions(what, out=out, json=json)
-        return
-    if ability is Translator:
-        from chainrule.cli.terminal.alignments_shown import show_alignments
-
-        _refuse({"--text": text, "--tokens": tokens, "--top": top, "--figure": figure},
-                f"does nothing with {ABILITIES[Translator]}")
-        show_alignments(what[0], [*what[1:], *([text_is] if text_is is not None else [])], out=out, json=json)
-        return
-    if ability is Tagger:
-        _refuse({"--tokens": tokens, "--figure": figure}, f"does nothing with {ABILITIES[Tagger]}")
-        _look_at_tags(what, text, text_is, top=top or 5, out=out, json=json)
-        return
-    if ability is Classifier or ability is WordVectors:
-        _refuse({"--tokens": tokens, "--figure": figure}, f"does nothing with {ABILITIES[ability]}")
-        if out is not None and out.suffix != ".html":
-            raise UsageError(f"--out = {str(out)!r}, expected a name that ends in .html.")
-    if ability is Classifier:
-        from chainrule.cli.terminal.decisions_shown import show_decisions
-
-        texts, overrides = _parted(what[1:])
-        show_decisions(what[0], [*texts, *([text_is] if text_is is not None else [])], overrides, data=text,
-                       top=top or 5, out=out, json=json)
-        return
-    if ability is WordVectors:
-        from chainrule.cli.terminal.words_shown import show_words
-
-        for option in (name for name, value in (("--text", text), ("--text-is", text_is)) if value is not None):
-            raise UsageError(f"{what[0]} holds word vectors; {option} needs a language model or a text classifier. "
-                             "Name words instead, or draw --map.")
-        show_words(what[0], what[1:], top=top or 10, out=out, json=json)
-        return
-    given, overrides = _parted(what[1:])
-    if len(given) == 1 and text is None and text_is is None and is_text(given[0]):
-        what, text_is = [what[0], *overrides], given[0]
-    if (text is None) == (text_is is None):
-        raise UsageError(NOTHING if text is None else "--text and --text-is are both given, expected one of them.")
-    if figure is not None and (out is None or out.suffix == ".html"):
-        raise UsageError(f"--figure = {figure!r} needs --out FILE.svg or FILE.png; a page has all figures.")
-    from chainrule.cli.terminal.text_shown import show_text
-
-    show_text(what, text, text_is, tokens=tokens or 256, top=top or 5, out=out, figure=figure, json=json)
-
-
-def _look_at_tags(what: list[str], data: str | None, text_is: str | None, *, top: int, out: Path | None, json: bool
-                  ) -> None:
-    from chainrule.cli.terminal.tags_shown import show_tags
-
-    texts, overrides = _parted(what[1:])
-    show_tags(what[0], [*texts, *([text_is] if text_is is not None else [])], overrides, data=data, top=top, out=out,
-              json=json)
-
-
-def _look_at_pieces(what: list[str], data: str | None, *, out: Path | None, json: bool) -> None:
-    from chainrule.cli.terminal.pieces_shown import show_pieces
-
-    pieces, overrides = _parted(what[1:])
-    show_pieces(what[0], [*pieces, *([data] if data is not None else [])], overrides, out=out, json=json)
-
-
-def _look_at_files(what: list[str], data: str | None, *, top: int, out: Path | None, json: bool) -> None:
-    """Recordings have a spectrogram to draw, images are drawn themselves."""
-    from chainrule.runs import task_of
-
-    files, overrides = _parted(what[1:])
-    if hasattr(task_of(what[0]).modality, "spectrogram"):
-        from chainrule.cli.terminal.recordings_shown import show_recordings
-
-        _refuse({"--data": data}, "does nothing with recordings")
-        show_recordings(what[0], files, overrides, top=top, out=out, json=json)
-        return
-    from chainrule.cli.terminal.pictures_shown import show_pictures
-
-    show_pictures(what[0], files, overrides, data=data, top=top, out=out, json=json)
-
-
-def _look_at_captions(what: list[str], *, out: Path | None, json: bool) -> None:
-    from chainrule.cli.terminal.captions_shown import show_captions
-
-    show_captions(what[0], what[1:], out=out, json=json)
-
-
-def _ability(run: str) -> type | None:
-    """What models of the run's task can do; None for what is no run, which is told later."""
+def _view(run: str) -> Any:
+    """The module that shows what there is to see in a run, named by its task; what is no run is told by the first."""
     from chainrule.runs import task_of
     from chainrule.storage import open_run
+    from chainrule.task_protocols import Task
 
-    return task_of(open_run(run).path).ability if Path(run).is_dir() else None
-
-
-def _of_music(run: str) -> bool:
-    """Whether a run reads pieces of music."""
-    from chainrule.runs import task_of
-    from chainrule.task_protocols import OnPieces
-
-    return isinstance(task_of(run), OnPieces)
-
-
-def _of_files(run: str) -> bool:
-    """Whether a model reads files, such as images, and not texts."""
-    from chainrule.runs import task_of
-
-    return bool(task_of(run).modality.endings)
-
-
-def _parted(words: list[str], sections: tuple[str, ...] = ("text.",)) -> tuple[list[str], list[str]]:
-    """Texts, and changes of how text is read."""
-    changes = [word for word in words if word.startswith(sections) and "=" in word]
-    return [word for word in words if word not in changes], changes
-
-
-def _refuse(options: dict[str, object], why: str) -> None:
-    """Refuses options that would be ignored."""
-    for name, value in options.items():
-        if value is not None:
-            raise UsageError(f"{name} = {value} {why}. Leave one of them out.")
+    name = task_of(open_run(run).path).view if Path(run).is_dir() else Task.view
+    return import_module(f"chainrule.cli.terminal.{name}_shown")

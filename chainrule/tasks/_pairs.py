@@ -86,6 +86,7 @@ class SequenceToSequence(OnRows, Learned):
     """
 
     causal = True
+    view = "alignments"
     measure_name: ClassVar[str]  # a part of evaluation/measures
     units = "sentences"  # what sources are, in reports
 

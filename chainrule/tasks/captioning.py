@@ -32,6 +32,7 @@ class Captioning(SequenceToSequence):
     ability = Translator
     kind = "captioner"
     uses = ("describe {run} IMAGE", "evaluate {run} --data TABLE", "inspect {run} IMAGE")
+    view = "captions"
     caution = ("It describes as its training captions do, with their guesses about people, and may name what the image "
                "does not show.")
     measure_name = "bleu"

@@ -51,7 +51,7 @@ class Classification(OnRows, Learned):
             raise OptionError("task.prefix", prefix, "at least one character")
         self.labels, self.prefix, self.separator = str(labels), prefix, separator
         self.modality = build("inputs/modalities", inputs)
-        self.loss_per = self.modality.called
+        self.loss_per, self.view = self.modality.called, self.modality.view
         if self.modality.endings:
             self.uses = ("predict {run} FILE", "inspect {run} FILE", "evaluate {run} --data FOLDER")
 

@@ -45,6 +45,7 @@ class MusicEvents(OnMusic, Language):
     kind = "model of music"
     uses = ("generate {run} --max-tokens 400 --out song.mid", "evaluate {run} --data FILE",
             "inspect {run} FILE --out roll.svg")
+    view = "pieces"
     caution = "It continues as its training pieces go on, and may give some of their passages back as they are."
     causal = True
     loss_per = "event"

@@ -42,6 +42,7 @@ class PianoRolls(OnMusic):
     ability = MusicModel
     kind = "model of music"
     uses = ("generate {run} --out song.mid", "evaluate {run} --data FILE", "inspect {run} FILE --out roll.svg")
+    view = "pieces"
     caution = "It continues as its training pieces go on, and may give some of their passages back as they are."
     causal = True
     loss_per = "frame"

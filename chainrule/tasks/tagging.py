@@ -66,6 +66,7 @@ class Tagging(OnRows, Learned):
     ability = Tagger
     kind = "tagger"
     uses = ('tag {run} "some words"', 'inspect {run} "some words"', "evaluate {run} --data FILE")
+    view = "tags"
     caution = "It gives tags as its training data has them, with their mistakes; other kinds of text it tags worse."
     causal = False
     loss_per = "word"

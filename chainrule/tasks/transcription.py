@@ -44,6 +44,7 @@ class Transcription(OnRows, Learned):
     uses = ("transcribe {run} FILE.wav", "evaluate {run} --data TABLE", "inspect {run} FILE.wav")
     caution = "It writes what its training recordings taught it to hear; other voices and other noise it may mishear."
     causal = False
+    view = "recordings"
 
     def __init__(self, *, labels: str | int = "text", by: Literal["ctc", "attention"] = "ctc",
                  inputs: Annotated[Choice, PartOf("inputs/modalities")] = "recordings"):

@@ -25,6 +25,7 @@ class WordVectorsTask(OnText):
     ability = WordVectors
     kind = "word vectors"
     uses = ("neighbors {run} WORD", "analogy {run} man woman king", "inspect {run} WORD WORD")
+    view = "words"
     caution = "Words are near each other as they were in its training text, whose mistakes and prejudices it has."
     reads_text = False
 

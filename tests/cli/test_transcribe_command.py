@@ -90,5 +90,5 @@ def test_inspect_draws_what_was_heard(folder, run, tmp_path):
     assert found["over_time"][0]["probability"][-1] == pytest.approx(found["labels"][0]["probability"], abs=1e-3)
     refused(run("inspect", folder / "ctc"), 2, "there is nothing to look at. Give a recording")
     refused(run("inspect", folder / "ctc", file, "--tokens", "5"), 2, "--tokens = 5 does nothing with a model of "
-            "images or recordings")
+            "recordings")
     refused(run("inspect", folder / "ctc", file, "--out", tmp_path / "a.txt"), 2, "expected a name that ends in")

@@ -6,11 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from chainrule.cli.terminal.asked import Asked
 from chainrule.cli.terminal.console import emit, say, table
 from chainrule.errors import UsageError
 
 NOTHING = 'there is nothing to look at. Give a source, as in chainrule inspect RUN "A man sleeps."'
 SHADES = " ░▒▓█"
+TAKES, OF = ("--text-is",), "a translator"
+
+
+def look(asked: Asked) -> None:
+    """What `inspect` shows of a run with this view."""
+    show_alignments(asked.run, asked.texts, out=asked.out, json=asked.json)
+
 
 
 def show_alignments(run: str, sources: Sequence[str], *, out: Path | None, json: bool) -> None:

@@ -6,12 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from chainrule.cli.terminal.asked import Asked
 from chainrule.cli.terminal.console import emit, say, table
 from chainrule.cli.terminal.stepping import shown_steps
 from chainrule.errors import UsageError
 
 NOTHING = "there is nothing to look at. Give an image, as in chainrule inspect RUN photo.jpg."
 BLIND = "This model looks at all of the image alike: there are no maps."
+TAKES, OF = (), "a captioner"
+
+
+def look(asked: Asked) -> None:
+    """What `inspect` shows of a run with this view."""
+    show_captions(asked.run, asked.things, out=asked.out, json=asked.json)
+
 
 
 def show_captions(run: str, files: Sequence[str], *, out: Path | None, json: bool) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from chainrule.cli.terminal.asked import Asked
 from chainrule.cli.terminal.console import emit, say, table
 from chainrule.cli.terminal.piped import as_file, named
 from chainrule.cli.terminal.stepping import shown_steps
@@ -14,6 +15,16 @@ from chainrule.errors import UsageError
 FEATURES, PAIRS = 12, 8  # rows printed; --json and the page have more
 NOTHING = ('there is nothing to look at. Give a text, as in chainrule inspect RUN "a fine film", or labeled texts with '
            "--data FILE.")
+TAKES, OF = ("--text", "--text-is", "--top"), "a classifier"
+
+
+def look(asked: Asked) -> None:
+    """What `inspect` shows of a run with this view."""
+    if asked.out is not None and asked.out.suffix != ".html":
+        raise UsageError(f"--out = {str(asked.out)!r}, expected a name that ends in .html.")
+    show_decisions(asked.run, asked.texts, asked.overrides, data=asked.text, top=asked.top or 5, out=asked.out,
+                   json=asked.json)
+
 
 
 def show_decisions(run: str, texts: Sequence[str], overrides: Sequence[str], *, data: str | None, top: int,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from chainrule.cli.terminal.asked import Asked
 from chainrule.cli.terminal.console import emit, say, table
 from chainrule.cli.terminal.decisions_shown import show_confusions
 from chainrule.cli.terminal.stepping import shown_steps
@@ -14,6 +15,14 @@ from chainrule.errors import UsageError
 NOTHING = ("there is nothing to look at. Give a file, as in chainrule inspect RUN image.png, or labeled ones with "
            "--data FOLDER.")
 SQUARES = 5  # printed; --json and the figure have all
+TAKES, OF = ("--text", "--top"), "a model of images"
+
+
+def look(asked: Asked) -> None:
+    """What `inspect` shows of a run with this view."""
+    show_pictures(asked.run, asked.things, asked.overrides, data=asked.text, top=asked.top or 5, out=asked.out,
+                  json=asked.json)
+
 
 
 def show_pictures(run: str, files: Sequence[str], overrides: Sequence[str], *, data: str | None, top: int,

@@ -6,12 +6,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from chainrule.cli.terminal.asked import Asked
 from chainrule.cli.terminal.console import emit, say, table
 from chainrule.cli.terminal.stepping import shown_steps
 from chainrule.errors import UsageError
 
 NOTHING = "there is nothing to look at. Give a piece, as in chainrule inspect RUN song.mid, or chorales.json:test#3."
 WORST = 5  # steps that are printed; --json and the figure have all
+TAKES, OF = ("--text",), "a model of music"
+
+
+def look(asked: Asked) -> None:
+    """What `inspect` shows of a run with this view."""
+    pieces = [*asked.things, *([asked.text] if asked.text is not None else [])]
+    show_pieces(asked.run, pieces, asked.overrides, out=asked.out, json=asked.json)
+
 
 
 def show_pieces(run: str, data: Sequence[str], overrides: Sequence[str], *, out: Path | None, json: bool) -> None:

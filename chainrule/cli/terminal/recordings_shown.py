@@ -6,11 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from chainrule.cli.terminal.asked import Asked
 from chainrule.cli.terminal.console import emit, say, table
 from chainrule.cli.terminal.stepping import shown_steps
 from chainrule.errors import UsageError
 
 NOTHING = "there is nothing to look at. Give a recording, as in chainrule inspect RUN call.wav."
+TAKES, OF = ("--top",), "a model of recordings"
+
+
+def look(asked: Asked) -> None:
+    """What `inspect` shows of a run with this view."""
+    show_recordings(asked.run, asked.things, asked.overrides, top=asked.top or 5, out=asked.out, json=asked.json)
+
 
 
 def show_recordings(run: str, files: Sequence[str], overrides: Sequence[str], *, top: int, out: Path | None, json: bool

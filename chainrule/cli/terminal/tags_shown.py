@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from chainrule.cli.terminal.asked import Asked
 from chainrule.cli.terminal.console import emit, say, table
 from chainrule.cli.terminal.piped import as_file, named
 from chainrule.cli.terminal.stepping import shown_steps
@@ -14,6 +15,14 @@ from chainrule.errors import UsageError
 ROWS = 8  # of a table; --json has all
 NOTHING = ('there is nothing to look at. Give a text, as in chainrule inspect RUN "The cows eat hay", or tagged '
            "sentences with --data FILE.")
+TAKES, OF = ("--text", "--text-is", "--top"), "a tagger"
+
+
+def look(asked: Asked) -> None:
+    """What `inspect` shows of a run with this view."""
+    show_tags(asked.run, asked.texts, asked.overrides, data=asked.text, top=asked.top or 5, out=asked.out,
+              json=asked.json)
+
 
 
 def show_tags(run: str, texts: Sequence[str], overrides: Sequence[str], *, data: str | None, top: int,

@@ -7,16 +7,34 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from chainrule.cli.terminal.asked import Asked
 from chainrule.cli.terminal.console import emit, say, table
 from chainrule.cli.terminal.outputs import check_out
-from chainrule.cli.terminal.piped import as_file, named, text_as_file
+from chainrule.cli.terminal.piped import as_file, is_text, named, text_as_file
 from chainrule.errors import UsageError
 from chainrule.recipe.overrides import is_override
 
+NOTHING = "there is nothing to look at. Try --text FILE, --text-is \"some words\", --gradients, --graph or --map."
 MOST_ROWS = 40  # tokens in the table; --json and the page have all
 PLACES = 5  # most surprising places whose likeliest tokens are printed
 BEFORE = 6  # tokens shown before such a place
 SIGNS = str.maketrans({" ": "␣", "\n": "⏎", "\t": "⇥", "\r": "␍"})
+TAKES, OF = ("--text", "--text-is", "--tokens", "--top", "--figure"), "a language model"
+
+
+def look(asked: Asked) -> None:
+    """What `inspect` shows of a run with this view."""
+    what, text_is = asked.what, asked.text_is
+    if len(asked.things) == 1 and asked.text is None and text_is is None and is_text(asked.things[0]):
+        what, text_is = [asked.run, *asked.overrides], asked.things[0]
+    if (asked.text is None) == (text_is is None):
+        raise UsageError(NOTHING if asked.text is None else "--text and --text-is are both given, expected one of "
+                         "them.")
+    if asked.figure is not None and (asked.out is None or asked.out.suffix == ".html"):
+        raise UsageError(f"--figure = {asked.figure!r} needs --out FILE.svg or FILE.png; a page has all figures.")
+    show_text(what, asked.text, text_is, tokens=asked.tokens or 256, top=asked.top or 5, out=asked.out,
+              figure=asked.figure, json=asked.json)
+
 
 
 def show_text(what: Sequence[str], text: str | None, text_is: str | None, *, tokens: int, top: int, out: Path | None,

@@ -6,12 +6,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from chainrule.cli.terminal.asked import Asked
 from chainrule.cli.terminal.console import emit, say, table
 from chainrule.errors import UsageError
 
 NOTHING = ("there is nothing to look at. Name words, as in chainrule inspect RUN king queen, or draw all of them with "
            "--map.")
 COLUMNS = 8  # words side by side in a table
+TAKES, OF = ("--text", "--text-is", "--top"), "word vectors"
+
+
+def look(asked: Asked) -> None:
+    """What `inspect` shows of a run with this view."""
+    if asked.out is not None and asked.out.suffix != ".html":
+        raise UsageError(f"--out = {str(asked.out)!r}, expected a name that ends in .html.")
+    for option in (name for name, value in (("--text", asked.text), ("--text-is", asked.text_is)) if value is not None):
+        raise UsageError(f"{asked.run} holds word vectors; {option} needs a language model or a text classifier. Name "
+                         "words instead, or draw --map.")
+    show_words(asked.run, asked.what[1:], top=asked.top or 10, out=asked.out, json=asked.json)
+
 
 
 def show_words(run: str, words: Sequence[str], *, top: int, out: Path | None, json: bool) -> None:

@@ -27,6 +27,7 @@ class Modality(Protocol):
     called: ClassVar[str]  # one of them, in a message
     plural: ClassVar[str]
     endings: ClassVar[tuple[str, ...]] = ()  # of files with one of them each; () where the data has them itself
+    view: ClassVar[str] = "decisions"  # what `chainrule inspect` shows of a classifier of them
     whole: ClassVar[bool] = False  # whether all have one size, whatever the context, and none is cut
 
     def small(self, folder: Path) -> Small:

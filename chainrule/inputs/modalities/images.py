@@ -36,7 +36,7 @@ class Images(Modality):
     """
 
     called, plural = "image", "images"
-    endings, whole = ENDINGS, True
+    endings, whole, view = ENDINGS, True, "pictures"
 
     def __init__(self, *, size: tuple[int, int] | None = None, channels: Literal[1, 3] | None = None, shift: int = 0,
                  rotate: float = 0.0, zoom: float = 0.0, flip: bool = False):

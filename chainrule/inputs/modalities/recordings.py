@@ -38,7 +38,7 @@ class Recordings(Modality):
     to; null: the rate that most of the training recordings have, at most 16 kHz. Several channels are mixed down.
     """
 
-    called, plural, endings = "recording", "recordings", (".wav",)
+    called, plural, endings, view = "recording", "recordings", (".wav",), "recordings"
 
     def __init__(self, *, rate: int | None = None, window: float = 0.025, hop: float = 0.01, mels: int = 40,
                  low: float = 20.0, high: float | None = None,
