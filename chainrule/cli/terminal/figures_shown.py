@@ -48,9 +48,7 @@ def _range(bounds: Sequence[float] | None) -> str:
 
 
 def _cell(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    text = _figure(value)
+    text = ", ".join(map(str, value)) if isinstance(value, list) else _figure(value)
     return text if len(text) <= LONG else f"{text[:LONG - 2].rsplit(' ', 1)[0]} …"
 
 
