@@ -21,11 +21,11 @@ from chainrule.inputs.image_arrays import images_of, labels_beside, labels_of, w
 QUICK = ("training.budget.steps=3", "training.batch=16")
 GOALS = {"image-cnn": 0.994, "vit": 0.987, "image-rnn": 0.985, "pixel-lm": None}
 ON_A_GPU = {
-    "image-cnn": ("model.width=160", "model.embedding.channels=[40,80]", "training.budget.epochs=20",
+    "image-cnn": ("model.width=160", "model.embedding.channels=[40,80]", "training.budget.epochs=12",
                   "training.batch=256"),
-    "vit": ("model.width=128", "model.pattern=(sf)*6", "training.budget.epochs=40", "training.batch=256",
+    "vit": ("model.width=128", "model.pattern=(sf)*6", "training.budget.epochs=20", "training.batch=256",
             "training.optimizer.rate=0.001", "training.precision=bfloat16"),
-    "image-rnn": ("model.width=256", "training.budget.epochs=30", "training.batch=256",
+    "image-rnn": ("model.width=256", "training.budget.epochs=15", "training.batch=256",
                   "training.optimizer.rate=0.002"),
     "pixel-lm": ("model.width=256", "model.pattern=(sf)*6", "training.budget.epochs=12", "training.batch=128",
                  "training.precision=bfloat16"),

@@ -33,7 +33,7 @@ def trials(data: Path, work: Path, quick: bool) -> list[Trial]:
     return [Trial("speech-classifier", "speech-classifier", str(folders[0]), {"test": {"data": str(folders[1])}},
                   "accuracy", 0.985, ("training.keep=0", "training.budget.steps=2100")),
             written("speech-ctc", "training.budget.steps=3000"),
-            written("speech-attention", "training.budget.steps=6000", "tokenizer=words"),
+            written("speech-attention", "training.budget.steps=4000", "tokenizer=words"),
             written("speech-attention", "training.budget.steps=8000", name="speech-attention, letters")]
 
 

@@ -18,7 +18,7 @@ from trials import Trial, main
 QUICK = ("training.budget.steps=3", "training.evaluate_every=3", "training.batch=8")
 LONG = ("training.budget.epochs=20", "model.width=400", "model.embedding.filters=128", "model.dropout.rate=0.4",
         "training.optimizer.rate=0.002")
-ENTITIES = ("training.budget.epochs=30", "training.batch=16", "model.width=256", "model.dropout.rate=0.5",
+ENTITIES = ("training.budget.epochs=20", "training.batch=16", "model.width=256", "model.dropout.rate=0.5",
             "training.optimizer.rate=0.002", "task.scheme=bioes")
 TRANSFORMER = ("model.pattern=(sf)*4", "training.optimizer.rate=0.001", "training.schedule.warmup=0.1")
 SETS = {"upos": ("ud-english-ewt", "en_ewt-ud-train.conllu.gz", "en_ewt-ud-dev.conllu.gz", "en_ewt-ud-test.conllu.gz"),

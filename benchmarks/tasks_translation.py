@@ -18,7 +18,6 @@ from pathlib import Path
 from trials import Trial, main
 
 QUICK = ("training.budget.steps=3", "training.evaluate_every=3", "training.batch_tokens=512", "tokenizer.size=400")
-GPU = ("training.device=auto",)
 
 
 def trials(data: Path, work: Path, quick: bool) -> list[Trial]:
@@ -29,6 +28,8 @@ def trials(data: Path, work: Path, quick: bool) -> list[Trial]:
             "measure": "bleu"}
     found = [
         Trial("multi30k transformer", "translation-transformer", goal=38, **same),
+        Trial("multi30k transformer longer", "translation-transformer", goal=38,
+              changes=("training.budget.epochs=40", "training.average=5"), **same),
         Trial("multi30k attention-rnn", "attention-rnn", goal=33, **same),
         Trial("multi30k thought vector", "seq2seq", **same),
         Trial("multi30k thought vector forward", "seq2seq", changes=("task.reverse=false",), **same),
@@ -36,7 +37,7 @@ def trials(data: Path, work: Path, quick: bool) -> list[Trial]:
     ]
     fr = tatoeba(data / "tatoeba-en-fr", work, quick)
     found.append(Trial("tatoeba en-fr", "translation-transformer", fr["train"], {"test": {"data": fr["test"]}}, "bleu",
-                       valid=fr["valid"], changes=("training.budget.epochs=10",)))
+                       valid=fr["valid"], changes=("training.budget.epochs=8",)))
     ja, jb = tanaka(data / "tanaka-en-ja", work, quick)
     found.append(Trial("tanaka en-ja", "translation-transformer", ja["train"], {"test": {
         "data": ja["test"], "target": jb["test"]}}, "bleu", target=jb["train"], valid=ja["dev"], valid_target=jb["dev"],
