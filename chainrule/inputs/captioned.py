@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.errors import DataError
-from chainrule.inputs.files import Listed
+from chainrule.inputs.files import FileRows, Listed
 from chainrule.inputs.image_arrays import image_at
 from chainrule.inputs.image_tars import MEMBER, is_tar, place_of
 from chainrule.inputs.pairs import Pair, table_cells
 from chainrule.text.corpora.finding import file_source
 from chainrule.text.corpora.formats import format_of
-from chainrule.text.corpora.packing import readable
 from chainrule.text.options import TextOptions
 from chainrule.text.split import Rule
 
@@ -40,20 +38,10 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Captioned:
+class Captioned(FileRows):
     """Pairs of an image and a caption; an image with several captions has several, one after the other or not."""
 
-    name: str
     rows: tuple[Pair, ...]
-    sources: tuple[Path, ...]  # every file that is read, once
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        return tuple(map(str, self.sources))
-
-    @cached_property
-    def size(self) -> int:
-        return sum(path.stat().st_size for path in self.sources)
 
     @cached_property
     def images(self) -> dict[bytes, int]:
@@ -69,18 +57,8 @@ class Captioned:
         return replace(self, name=f"{self.name} ({rule})", rows=tuple(each for each in self.rows
                                                                       if each.source in taken))
 
-    def fingerprint(self) -> str:
-        return self._fingerprint
-
-    @cached_property
-    def _fingerprint(self) -> str:
-        found = hashlib.sha256()
-        for path in self.sources:
-            with readable(path), path.open("rb") as stream:
-                found.update(hashlib.file_digest(stream, "sha256").digest())
-        for each in self.rows:
-            found.update(Path(os.fsdecode(each.source)).name.encode(errors="replace") + b"\0" + each.target + b"\n")
-        return found.hexdigest()
+    def said(self, row: Pair) -> str:
+        return f"{Path(os.fsdecode(row.source)).name}\0{row.target!r}"
 
 
 def open_captioned(data: Any, columns: Columns, options: TextOptions) -> Captioned:

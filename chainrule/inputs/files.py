@@ -39,11 +39,11 @@ class Archive:
 
 
 @dataclass(frozen=True)
-class Files:
-    """Examples whose values are paths."""
+class FileRows:
+    """Rows of data whose values are paths, as a corpus: known by the content of all files and by what the rows say."""
 
     name: str
-    rows: tuple[Example, ...]
+    rows: tuple[Any, ...]
     sources: tuple[Path, ...]  # every file that is read, once
 
     @property
@@ -64,8 +64,22 @@ class Files:
             with readable(path), path.open("rb") as stream:
                 found.update(hashlib.file_digest(stream, "sha256").digest())
         for each in self.rows:
-            found.update(f"{Path(os.fsdecode(each.text)).name} {each.labels}\n".encode(errors="replace"))
+            found.update(f"{self.said(each)}\n".encode(errors="replace"))
         return found.hexdigest()
+
+    def said(self, row: Any) -> str:
+        """What a row says, without the folder that its file lies in."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Files(FileRows):
+    """Labeled examples whose values are paths."""
+
+    rows: tuple[Example, ...]
+
+    def said(self, row: Example) -> str:
+        return f"{Path(os.fsdecode(row.text)).name} {row.labels}"
 
 
 def open_files(data: Any, recipe: Any, modality: Any, *, need_labels: bool = True) -> Files:

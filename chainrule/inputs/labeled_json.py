@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.errors import DataError
+from chainrule.inputs.json_parts import json_parts
 from chainrule.text.corpora.formats import FileSource
 from chainrule.text.corpora.opening import SourceCorpus
-from chainrule.text.corpora.packing import is_json, open_stream
+from chainrule.text.corpora.packing import is_json
 
 TRAIN, VALID = "train", ("val", "valid", "validation", "dev")
 SHAPE = '{"train": [["a text", "its label"], …], …}'
@@ -55,17 +56,5 @@ def split_names(path: Path, longest: int) -> list[str]:
 
 
 def _splits(path: Path, longest: int) -> dict[str, list[Any]]:
-    with open_stream(path) as stream:
-        data = stream.read((longest << 20) + 1)
-    if len(data) > longest << 20:
-        raise DataError(f"{path}: more than {longest} MiB of JSON in one value, which is read as a whole. Try JSON "
-                        f"lines (.jsonl), or text.longest_line={2 * longest}.")
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: not JSON ({error}), expected {SHAPE}. One object a line is a .jsonl file.") from None
-    if isinstance(found, list) and found:
-        return {"": found}
-    if isinstance(found, dict) and found and all(isinstance(each, list) for each in found.values()):
-        return found
-    raise DataError(f"{path}: JSON that holds no labeled texts, expected {SHAPE}.")
+    return json_parts(path, longest, holds="labeled texts", expected=f"{SHAPE}, or one object a line in a .jsonl file",
+                      instead="Try JSON lines (.jsonl)")

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.errors import DataError
+from chainrule.inputs.json_parts import json_parts
 from chainrule.inputs.music import LONGEST, PITCHES, Piece, piece_of_frames
-from chainrule.text.corpora.packing import open_stream
 
 SHAPE = '{"train": [[[60, 64, 67], [60, 65]], …], …}: parts of pieces of steps of pitches'
 SILENT = -1  # a voice that has no note at a step
@@ -16,26 +16,9 @@ SILENT = -1  # a voice that has no note at a step
 
 def read_pieces(path: Path, longest: int) -> dict[str, tuple[Piece, ...]]:
     """The pieces of each part; a list by itself is the part without a name. At most `longest` MiB are read."""
-    parts = _parts(path, longest)
+    parts = json_parts(path, longest, holds="music", expected=SHAPE)
     return {name: tuple(_piece(each, f"{path}:{name}#{n}" if name else f"{path}#{n}") for n, each in enumerate(pieces))
             for name, pieces in parts.items()}
-
-
-def _parts(path: Path, longest: int) -> dict[str, list[Any]]:
-    with open_stream(path) as stream:
-        data = stream.read((longest << 20) + 1)
-    if len(data) > longest << 20:
-        raise DataError(f"{path}: more than {longest} MiB of JSON in one value, which is read as a whole. Put the "
-                        f"pieces into several files, or set text.longest_line={2 * longest}.")
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: not JSON ({error}), expected {SHAPE}.") from None
-    if isinstance(found, list) and found:
-        return {"": found}
-    if isinstance(found, dict) and found and all(isinstance(each, list) for each in found.values()):
-        return found
-    raise DataError(f"{path}: JSON that holds no music, expected {SHAPE}.")
 
 
 def _piece(steps: Any, source: str) -> Piece:

@@ -59,7 +59,7 @@ def test_a_run_is_trained_and_measured_on_the_splits(tmp_path):
     (json.dumps(SPLITS), "a.json:tset", "a.json: no split 'tset', expected for example .*a.json:val. It has val, tr"),
     ('{"a": 1}', "a.json", "a.json: JSON that holds no labeled texts, expected {\"train\""),
     ("[]", "a.json", "a.json: JSON that holds no labeled texts"),
-    ('{"text": "a"}\n{"text": "b"}', "a.json", "a.json: not JSON .*One object a line is a .jsonl file"),
+    ('{"text": "a"}\n{"text": "b"}', "a.json", "a.json: not JSON .*or one object a line in a .jsonl file"),
     ('[["a", "x"], 3]', "a.json", r"a.json: line 2: 3, expected \[text, label\] or an object with the fields 'text'"),
     ('[["a", "x"], [4, "x"]]', "a.json", "a.json: line 2: the field 'text' is 4, expected text"),
     ('[["a"]]', "a.json", r"a.json: line 1: no label, expected \[text, label\], or an object"),

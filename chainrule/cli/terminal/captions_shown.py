@@ -40,19 +40,10 @@ def show_captions(run: str, files: Sequence[str], *, out: Path | None, json: boo
 
 
 def _write(found: dict[str, Any], out: Path) -> None:
-    from chainrule.figures.cards import card, document
-    from chainrule.figures.drawing import stacked
-    from chainrule.figures.files import write_figure
+    from chainrule.figures.card_files import write_card
     from chainrule.inspection.captions import caption_figure
-    from chainrule.storage.files import created
 
-    title = f"Where {found['run']} looked"
-    figures = [caption_figure(each) for each in found["pictures"]]
-    if out.suffix != ".html":
-        write_figure(out, stacked(figures, title))
-        return
-    with created(out) as write:
-        write(document(title, card(title, *figures)).encode())
+    write_card(out, f"Where {found['run']} looked", [caption_figure(each) for each in found["pictures"]])
 
 
 def _show(found: dict[str, Any]) -> None:

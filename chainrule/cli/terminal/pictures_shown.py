@@ -49,21 +49,12 @@ def show_pictures(run: str, files: Sequence[str], overrides: Sequence[str], *, d
 
 
 def _write(found: dict[str, Any], out: Path) -> None:
-    from chainrule.figures.cards import card, document, facts
-    from chainrule.figures.drawing import stacked
-    from chainrule.figures.files import write_figure
+    from chainrule.figures.card_files import write_card
+    from chainrule.figures.cards import facts
     from chainrule.inspection.decision_pictures import decision_figure
-    from chainrule.storage.files import created
 
-    title = f"Why {found['run']} says so"
-    figures = [decision_figure(each) for each in found["pictures"]]
-    if out.suffix != ".html":
-        write_figure(out, stacked(figures, title))
-        return
     tables = [facts({own["label"]: own["probability"] for own in each["labels"]}) for each in found["pictures"]]
-    pieces = [piece for pair in zip(figures, tables, strict=True) for piece in pair]
-    with created(out) as write:
-        write(document(title, card(title, *pieces)).encode())
+    write_card(out, f"Why {found['run']} says so", [decision_figure(each) for each in found["pictures"]], tables)
 
 
 def _show(found: dict[str, Any]) -> None:

@@ -42,19 +42,11 @@ def show_pieces(run: str, data: Sequence[str], overrides: Sequence[str], *, out:
 
 
 def _write(found: dict[str, Any], out: Path) -> None:
-    from chainrule.figures.cards import card, document
-    from chainrule.figures.drawing import stacked
-    from chainrule.figures.files import write_figure
+    from chainrule.figures.card_files import write_card
     from chainrule.inspection.pieces import piece_figures
-    from chainrule.storage.files import created
 
-    title = f"What {found['run']} expected"
     figures = [figure for each in found["pieces"] for figure in piece_figures(each, found["step"])]
-    if out.suffix != ".html":
-        write_figure(out, stacked(figures, title))
-        return
-    with created(out) as write:
-        write(document(title, card(title, *figures)).encode())
+    write_card(out, f"What {found['run']} expected", figures)
 
 
 def _show(found: dict[str, Any]) -> None:

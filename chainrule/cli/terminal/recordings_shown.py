@@ -41,19 +41,10 @@ def show_recordings(run: str, files: Sequence[str], overrides: Sequence[str], *,
 
 
 def _write(found: dict[str, Any], out: Path) -> None:
-    from chainrule.figures.cards import card, document
-    from chainrule.figures.drawing import stacked
-    from chainrule.figures.files import write_figure
+    from chainrule.figures.card_files import write_card
     from chainrule.inspection.recording_pictures import recording_figure
-    from chainrule.storage.files import created
 
-    title = f"What {found['run']} heard"
-    figures = [recording_figure(each) for each in found["recordings"]]
-    if out.suffix != ".html":
-        write_figure(out, stacked(figures, title))
-        return
-    with created(out) as write:
-        write(document(title, card(title, *figures)).encode())
+    write_card(out, f"What {found['run']} heard", [recording_figure(each) for each in found["recordings"]])
 
 
 def _show(found: dict[str, Any]) -> None:
