@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from chainrule.text.options import TextOptions
 
 TOKENIZER, REPORT, METRICS = "tokenizer.json", "report.json", "metrics.jsonl"
-FACTS = "known.json"  # what a task knows about its data besides the tokenizer: labels, means and the like
 SIZES = ("order", "dimension", "parameters")  # those that a report may have
 # what a family raises where tensors are missing, or have other names, shapes or types than its own
 MISFITS = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, AssertionError, RecursionError)

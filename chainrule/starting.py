@@ -11,9 +11,9 @@ from typing import Any
 from chainrule.errors import OptionError, StorageError, UsageError
 from chainrule.recipe.recipe import RECIPE, Recipe, StartFrom, load_recipe, shipped
 from chainrule.recipe.registry import build, find
-from chainrule.runs import COUNTS, FACTS, REPORT, TOKENIZER, recipe_of
+from chainrule.runs import COUNTS, REPORT, TOKENIZER, recipe_of
 from chainrule.storage import open_run
-from chainrule.storage.json_files import read_object
+from chainrule.storage.json_files import FACTS, read_object
 from chainrule.storage.manifest import NAME, hashed
 
 KEPT = ("text", "tokenizer", "task", "model")  # sections that are as in the run where a recipe does not say

@@ -14,9 +14,8 @@ from chainrule.errors import OptionError, StorageError
 from chainrule.jobs import Job, Trained
 from chainrule.protocols import Family
 from chainrule.recipe.registry import build, part, resolve
-from chainrule.runs import FACTS
 from chainrule.storage.index_arrays import Arrays
-from chainrule.storage.json_files import read_object
+from chainrule.storage.json_files import FACTS, read_object
 from chainrule.storage.json_text import json_text
 from chainrule.storage.manifest import HINT
 from chainrule.storage.tensors import open_tensors, save_tensors

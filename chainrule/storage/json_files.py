@@ -9,6 +9,8 @@ from typing import Any
 from chainrule.errors import StorageError
 from chainrule.storage.manifest import HINT
 
+FACTS = "known.json"  # what a run knows about its data besides the tokenizer: labels, means and the like
+
 
 def read_object(path: Path) -> dict[str, Any]:
     """The one object of a JSON file."""

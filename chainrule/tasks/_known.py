@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chainrule.models.sizes import Sizes
-from chainrule.runs import FACTS
-from chainrule.storage.json_files import read_object
+from chainrule.storage.json_files import FACTS, read_object
 from chainrule.storage.json_text import json_text
 
 if TYPE_CHECKING:

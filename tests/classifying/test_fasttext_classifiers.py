@@ -80,7 +80,7 @@ def test_a_name_that_says_another_kind_of_file_is_refused(kinds_folder, tmp_path
         chainrule.export(tmp_path / "small", "fasttext", tmp_path / "small.bin")
     with pytest.raises(UsageError, match=".ftz files are quantized, and this classifier is not. Try chainrule quant"):
         chainrule.export(tmp_path / "run", "fasttext", tmp_path / "run.ftz.gz")
-    with pytest.raises(UsageError, match="holds a text classifier; export --to word2vec needs word vectors"):
+    with pytest.raises(UsageError, match="holds a classifier; export --to word2vec needs word vectors"):
         chainrule.export(tmp_path / "run", "word2vec", tmp_path / "run.vec")
     assert not list(tmp_path.glob("*.*"))
 

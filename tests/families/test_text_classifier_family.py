@@ -149,7 +149,7 @@ def test_a_text_that_cannot_be_learned_from_is_one_clear_line(tmp_path, text, ov
 def test_verbs_of_other_models_say_what_the_run_holds(trained, tmp_path):
     for verb in (lambda: chainrule.generate(trained), lambda: chainrule.score(trained, ["a"]),
                  lambda: chainrule.inspect(trained, "pydoc"), lambda: trained.vectors):
-        with pytest.raises(UsageError, match="holds a text classifier; .* needs"):
+        with pytest.raises(UsageError, match="holds a classifier; .* needs"):
             verb()
     (tmp_path / "text.txt").write_text("a b c\n")
     chainrule.train("ngram", tmp_path / "text.txt", tmp_path / "ngram", overrides=["model.order=2"])
@@ -345,6 +345,6 @@ def test_word_vectors_are_a_beginning_and_words_that_no_text_has_keep_theirs(kin
     with pytest.raises(OptionError, match="expected a run of word vectors. Make one of a file: chainrule import"):
         chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "no",
                         overrides=[f"model.vectors={tmp_path / 'start.vec'}"])
-    with pytest.raises(UsageError, match="holds a text classifier; model.vectors needs word vectors"):
+    with pytest.raises(UsageError, match="holds a classifier; model.vectors needs word vectors"):
         chainrule.train("text-classifier", kinds_folder / "train.txt", tmp_path / "no",
                         overrides=[f"model.vectors={tmp_path / 'run'}"])

@@ -49,7 +49,8 @@ def test_the_card_has_metadata_numbers_and_the_recipe():
     ("ngram", ["language-model", "ngram"], "Language model, family `ngram`, over `words` tokens", "It repeats and"),
     ("neural", ["language-model", "neural"], "Language model, family `neural`, over", "It repeats and completes"),
     ("vectors", ["word-vectors", "vectors"], "Word vectors, family `vectors`, over", "Words are near each other as"),
-    ("text_classifier", ["text-classifier"], "Text classifier, family `text_classifier`, over", "It labels texts as"),
+    ("text_classifier", ["classifier", "text-classifier"], "Classifier, family `text_classifier`, over",
+     "It gives labels as"),
 ])
 def test_the_card_says_what_the_model_is(family, tags, says, caution):
     card = model_card({**RECIPE, "family": family}, {}, "", build("tasks", find("families", family).tasks[0]))
