@@ -75,8 +75,9 @@ class Pairs:
     def _uneven(self, more: int, other: int) -> DataError:
         both: tuple[Any, Any] = (self.sources, self.targets)
         longer, shorter = both if more else both[::-1]
-        return DataError(f"{longer.name}: {more or other:,} lines more than {shorter.name}, expected as many: line n "
-                         "of the one belongs to line n of the other.")
+        lines = "1 line" if more + other == 1 else f"{more or other:,} lines"
+        return DataError(f"{longer.name}: {lines} more than {shorter.name}, expected as many: line n of the one "
+                         "belongs to line n of the other.")
 
 
 def open_pairs(data: Any, target: Any, columns: tuple[str | int, str | int], options: TextOptions) -> Pairs:
