@@ -12,6 +12,7 @@ from chainrule.classifying.report import Answered
 from chainrule.classifying.spelling import BLOCK
 from chainrule.errors import DataError, OptionError, UsageError
 from chainrule.evaluation.options import Measuring
+from chainrule.inputs.label_notes import say_missing, say_unknown
 from chainrule.inputs.labeled import Example
 from chainrule.protocols import Classifier
 from chainrule.threads import cores
@@ -86,12 +87,19 @@ def measure(model: Classifier, examples: Iterable[Example], name: str, threshold
     Inputs are read a few at a time. Those whose likeliest label has a probability below `threshold` are rejected.
     """
     tally, answered, how = Tally(model.labels, threshold), Answered(model.labels), how or Measuring()
+    unknown: tuple[str, str] | None = None
     for some in together(examples):
-        logs = model.log_probabilities([each.text for each in some])
+        logs, before = model.log_probabilities([each.text for each in some]), tally.unknown
         tally.add(logs, tally.wanted(some))
         answered.add(logs, some, dict(tally.ids))
+        if unknown is None and tally.unknown > before:
+            unknown = next((each.where, label) for each in some for label in each.labels if label not in tally.ids)
     if not tally.texts:
         raise DataError(f"{name}: nothing with a label.")
+    say_missing(name, [label for label, count in zip(model.labels, tally.counted, strict=True) if not count],
+                len(model.labels))
+    if unknown is not None and threshold is None:  # with a threshold, such a text is right if it is rejected
+        say_unknown(*unknown, tally.unknown)
     return {**tally.figures(), **answered.figures(how.bootstrap, how.seed), "per_label": tally.by_label()}
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from chainrule.classifying.tree import label_tree
 from chainrule.errors import DataError
+from chainrule.inputs.label_notes import say_single
 from chainrule.inputs.labeled import Example
 from chainrule.vectors.huffman import Tree, no_tree
 
@@ -56,12 +57,15 @@ class Gathered:
     def __init__(self) -> None:
         self.ids: dict[str, int] = {}
         self.labels, self.ends = array("i"), array("q", [0])
+        self.first: list[str] = []  # where each label occurs first
 
     def texts(self, examples: Iterable[Example]) -> Iterator[bytes]:
         """The texts, one by one; their labels are collected here."""
         for each in examples:
             self.labels.extend([self.ids.setdefault(label, len(self.ids)) for label in each.labels])
             self.ends.append(len(self.labels))
+            if len(self.first) < len(self.ids):
+                self.first += [each.where] * (len(self.ids) - len(self.first))
             yield each.text
 
     def finished(self, name: str) -> tuple[list[str], Targets]:
@@ -71,6 +75,7 @@ class Gathered:
         if len(spelled) < 2:
             had = f"only one label, {spelled[0]!r}" if spelled else "no text with a label"
             raise DataError(f"{name}: {had}, expected at least 2 different labels.")
+        say_single([(spelled[each], self.first[each]) for each in np.flatnonzero(counts == 1)])
         order = sorted(range(len(spelled)), key=lambda each: (-counts[each], spelled[each]))
         place = np.empty(len(order), np.int32)
         place[order] = np.arange(len(order))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from chainrule.inputs.labeled_json import json_rows
 from chainrule.text.corpora.blocks import lines
 from chainrule.text.corpora.formats import FileSource
 from chainrule.text.corpora.packing import is_json
-from chainrule.text.corpora.records import json_records, table_rows
+from chainrule.text.corpora.records import check_width, columns_of, json_records, table_rows
 from chainrule.text.options import EXPANSION, LONGEST_LINE
 from chainrule.text.split import Selection
 
@@ -44,6 +45,12 @@ class Example:
     labels: tuple[str, ...]
     source: str
     line: int
+
+    @property
+    def where(self) -> str:
+        """File and line, for messages; of a file that is an example by itself, the file."""
+        row = getattr(self.text, "where", None)  # `inputs.files.Listed`: the row of a table that names the file
+        return f"{self.source}: line {self.line}" if row is None else row.removesuffix(": ") or os.fsdecode(self.text)
 
 
 def examples(sources: Iterable[Any], layout: Layout, *, need_labels: bool = True) -> Iterator[Example]:
@@ -146,10 +153,13 @@ def _table(path: Path, delimiter: str, layout: Layout, need_labels: bool) -> Ite
     columns: list[int | None] | None = None
     if all(name.isdecimal() for name in wanted):
         columns = [int(name) - 1 for name in wanted]
+    width: int | None = None  # of the header
     for first, row in table_rows(text, path, longest=layout.longest_line, delimiter=delimiter, quoting=quoting):
         if columns is None:
+            width = len(row)
             columns = [_position(row, name, path, asked=need_labels or name == layout.text) for name in wanted]
         elif row:
+            check_width(row, width, f"{path}: line {first}", delimiter)
             label, text_cell = _cells(row, columns, path, first)
             yield first, label, text_cell
 
@@ -168,7 +178,7 @@ def _position(header: Sequence[str], name: str, path: Path, *, asked: bool) -> i
 def _cells(row: Sequence[str], columns: Sequence[int | None], path: Path, line: int) -> list[str | None]:
     most = max(column for column in columns if column is not None)
     if most >= len(row):
-        raise DataError(f"{path}: line {line}: {len(row)} columns, expected at least {most + 1}.")
+        raise DataError(f"{path}: line {line}: {columns_of(row)}, expected at least {most + 1}.")
     return [None if column is None else row[column] for column in columns]
 
 

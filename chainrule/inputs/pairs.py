@@ -14,7 +14,7 @@ from chainrule.inputs.labeled import TABLES
 from chainrule.text.corpora import open_corpus
 from chainrule.text.corpora.blocks import lines
 from chainrule.text.corpora.formats import FileSource
-from chainrule.text.corpora.records import json_records, table_rows
+from chainrule.text.corpora.records import check_width, columns_of, json_records, table_rows
 from chainrule.text.options import TextOptions
 from chainrule.text.split import Selection
 
@@ -75,8 +75,9 @@ class Pairs:
     def _uneven(self, more: int, other: int) -> DataError:
         both: tuple[Any, Any] = (self.sources, self.targets)
         longer, shorter = both if more else both[::-1]
-        return DataError(f"{longer.name}: {more or other:,} lines more than {shorter.name}, expected as many: line n "
-                         "of the one belongs to line n of the other.")
+        lines = "1 line" if more + other == 1 else f"{more or other:,} lines"
+        return DataError(f"{longer.name}: {lines} more than {shorter.name}, expected as many: line n of the one "
+                         "belongs to line n of the other.")
 
 
 def open_pairs(data: Any, target: Any, columns: tuple[str | int, str | int], options: TextOptions) -> Pairs:
@@ -134,18 +135,21 @@ def table_cells(source: FileSource, columns: tuple[str, str], options: TextOptio
     text = lines(path, size=SIZE, errors=options.errors, longest=options.longest_line, expansion=options.expansion)
     places: tuple[int, int] | None = None
     third: int | None = None
+    width: int | None = None  # of the header
     for number, row in table_rows(text, path, longest=options.longest_line, delimiter=TABLES[source.format],
                                   quoting=quoting):
         if places is None:
             places, headed = _places(row, columns, path)
             third = row.index(also) if headed and also in row else None
             if headed:
+                width = len(row)
                 continue
         if not row:
             continue
+        check_width(row, width, f"{path}: line {number}", TABLES[source.format])
         most = max(*places, -1 if third is None else third)
         if most >= len(row):
-            raise DataError(f"{path}: line {number}: {len(row)} columns, expected at least {most + 1}.")
+            raise DataError(f"{path}: line {number}: {columns_of(row)}, expected at least {most + 1}.")
         yield number, (row[places[0]], row[places[1]], None if third is None else row[third])
 
 

@@ -70,6 +70,7 @@ class Classification(OnRows, Learned):
         return self.modality.small(folder)
 
     def read(self, job: Job) -> ExamplesRead:
+        from chainrule.inputs.label_notes import say_single
         from chainrule.inputs.labeled import labeled, layout_of
         from chainrule.inputs.labeled_json import with_parts
 
@@ -83,6 +84,8 @@ class Classification(OnRows, Learned):
         if not several:
             _check_single(train)
         counts = Counter(label for each in train for label in set(each.labels))
+        say_single([(label, each.where) for each in train for label in dict.fromkeys(each.labels)
+                    if counts[label] == 1])
         tokenizer, own = self.modality.learn([each.text for each in train], job)
         labels = sorted(counts)
         facts = {"labels": labels, "counts": [counts[label] for label in labels], "several": several, "inputs": own}

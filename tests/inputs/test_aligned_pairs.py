@@ -38,7 +38,8 @@ def test_files_and_tables_give_the_same_pairs(tmp_path):
 
 
 @pytest.mark.parametrize(("name", "text", "message"), [
-    ("a.tsv", "one\ttwo\nthree\n", r"a.tsv: line 2: 1 columns, expected at least 2"),
+    ("a.tsv", "one\ttwo\nthree\n", r"a.tsv: line 2: 1 column, expected at least 2"),
+    ("a.csv", "source,target\na,b, c\n", r"a.csv: line 2: 3 columns, expected 2 as in the header"),
     ("a.csv", 'one,"two\n', r"a.csv: line 1: not a row of a table"),
     ("a.jsonl", '{"source": "x"}\n', r"a.jsonl: line 1: no text in the field 'target'. Set task.source and"),
 ])
@@ -54,7 +55,7 @@ def test_a_missing_column_is_named_with_a_suggestion(tmp_path):
 
 @pytest.mark.parametrize(("sources", "targets", "message"), [
     ("a\nb\nc\n", "x\n", r"a.en: 2 lines more than .*a.de, expected as many: line n of the one"),
-    ("a\n", "x\ny\n", r"a.de: 1 lines more than .*a.en"),
+    ("a\n", "x\ny\n", r"a.de: 1 line more than .*a.en"),
 ])
 def test_unequal_line_counts_are_refused(tmp_path, sources, targets, message):
     with pytest.raises(DataError, match=message):

@@ -47,7 +47,9 @@ def test_json_lines_hold_one_label_or_a_list(tmp_path):
 @pytest.mark.parametrize(("name", "text", "message"), [
     ("a.txt", "__label__x one\nno label here\n", r"a.txt: line 2: no label, expected a word that begins with"),
     ("a.txt", "__label__x one\n__label__y   \n", r"a.txt: line 2: a label without a text"),
-    ("a.csv", "label,text\nx,one\ny\n", r"a.csv: line 3: 1 columns, expected at least 2"),
+    ("a.csv", "label,text\nx,one\ny\n", r"a.csv: line 3: 1 column, expected at least 2"),
+    ("a.csv", "label,text\nx,one, two\n", r"a.csv: line 2: 3 columns, expected 2 as in the header. Put a text with a "),
+    ("a.tsv", "label\ttext\nx\tone\ttwo\n", r"a.tsv: line 2: 3 columns, expected 2 as in the header. Take tabs out"),
     ("a.csv", 'label,text\nx,"one\n', r"a.csv: line 2: not a row of a table"),
     ("a.csv", "lable,text\nx,one\n", r"a.csv: line 1: no column 'label'. Did you mean 'lable'\? Set task.labels"),
     ("a.csv", "label,text\n,one\n", r"a.csv: line 2: no label, expected one in the field 'label'"),
@@ -59,6 +61,14 @@ def test_errors_name_the_line(tmp_path, name, text, message):
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match=message):
         read(tmp_path / name)
+
+
+def test_empty_cells_behind_the_last_column_are_no_error(tmp_path):
+    """Spreadsheets write them; and a table without header has no width to keep."""
+    (tmp_path / "a.csv").write_text("label,text\nx,one,,\n\ny,two\n")
+    assert read(tmp_path / "a.csv") == [(("x",), "one", 2), (("y",), "two", 4)]
+    (tmp_path / "b.csv").write_text("x,one,more\ny,two\n")
+    assert read(tmp_path / "b.csv", label="1", text="2") == [(("x",), "one", 1), (("y",), "two", 2)]
 
 
 def test_a_built_in_corpus_has_no_labels():

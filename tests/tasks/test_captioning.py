@@ -140,7 +140,7 @@ def test_a_map_is_enlarged_by_straight_lines():
     (["image,text", "photos.npy#1,a"], r"table.csv: line 1: no column 'caption'"),
     (["split,image,caption", "train,photos.npy#1,a", "test,photos.npy#2,a"],
      r"table.csv: the column 'split' has several splits, train, test …, and none is named, expected for example "),
-    (["image,caption", "photos.npy#1"], r"table.csv: line 2: 1 columns, expected at least 2"),
+    (["image,caption", "photos.npy#1"], r"table.csv: line 2: 1 column, expected at least 2"),
 ])
 def test_a_table_that_cannot_be_read_is_one_line(folder, rows, words):
     (folder / "table.csv").write_text("\n".join(rows) + "\n")

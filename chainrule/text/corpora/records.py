@@ -82,7 +82,19 @@ def _cells(path: Path, options: TextOptions, size: int, *, delimiter: str, quoti
         elif column < len(row):
             yield first, row[column]
         elif row:
-            raise DataError(f"{path}: line {first}: {len(row)} columns, expected at least {column + 1}.")
+            raise DataError(f"{path}: line {first}: {columns_of(row)}, expected at least {column + 1}.")
+
+
+def columns_of(row: Sequence[str]) -> str:
+    """`1 column`, `3 columns`."""
+    return f"{len(row)} column{'s' if len(row) != 1 else ''}"
+
+
+def check_width(row: Sequence[str], width: int | None, where: str, delimiter: str) -> None:
+    """Refuses a row that goes on behind the last column of its header: a text with a bare comma would be cut there."""
+    if width is not None and any(cell.strip() for cell in row[width:]):
+        mend = "Put a text with a comma into quotes." if delimiter == "," else "Take tabs out of texts."
+        raise DataError(f"{where}: {columns_of(row)}, expected {width} as in the header. {mend}")
 
 
 def table_rows(text: Iterator[tuple[int, bytes]], path: Path, *, longest: int, delimiter: str, quoting: Literal[0, 3]

@@ -124,7 +124,7 @@ def test_a_table_says_which_columns_it_has(tmp_path):
 
 def test_a_short_row_is_named(tmp_path):
     (tmp_path / "a.csv").write_text('id,text\n1,"two\nlines"\n2\n')
-    with pytest.raises(DataError, match=r"a\.csv: line 4: 1 columns, expected at least 2"):
+    with pytest.raises(DataError, match=r"a\.csv: line 4: 1 column, expected at least 2"):
         read(tmp_path / "a.csv")
 
 
