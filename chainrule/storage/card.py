@@ -68,7 +68,7 @@ def _rows(report: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
             found.append((name, "see `report.json`"))
         elif isinstance(value, Mapping):
             found += _rows(value, f"{name}, ")
-        elif value is not None and value != []:
+        elif value is not None and not (isinstance(value, list) and not value):
             found.append((name, value))
     return found
 
