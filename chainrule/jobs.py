@@ -73,3 +73,13 @@ class _Timer:
 
     def __exit__(self, *_: object) -> None:
         self.seconds[self.step] = self.seconds.get(self.step, 0.0) + time.perf_counter() - self.began
+
+
+def learns_from_validation(recipe: Any) -> bool:
+    """Jelinek-Mercer weights, those of a mixture with an earlier run, early stopping, and plateau schedules."""
+    training = getattr(recipe, "training", None)
+    if training is not None:
+        schedule = getattr(training, "schedule", None) or {}
+        return getattr(training, "patience", None) is not None or schedule.get("name") == "plateau"
+    smoothing = getattr(recipe.model, "smoothing", None)
+    return smoothing is not None and (smoothing["name"] == "jelinek_mercer" or recipe.start_from is not None)

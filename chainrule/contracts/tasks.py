@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from chainrule.contests import Contested
 from chainrule.contracts.contract import check, require
+from chainrule.protocols import LanguageModel
 from chainrule.recipe.recipe import make_recipe
 from chainrule.recipe.registry import build, find
-from chainrule.runs import load
+from chainrule.runs import load, task_of
 from chainrule.task_protocols import Small
 from chainrule.verbs.evaluate import evaluate
 from chainrule.verbs.train import train
@@ -45,7 +47,26 @@ def task_can_be_learned(kind: str, name: str) -> None:
     if not hasattr(task, "loss"):
         return  # only its own families learn it
     with tempfile.TemporaryDirectory() as folder:
-        require_use(build(kind, name).small(Path(folder)), {"name": name}, Path(folder), task.ability)
+        small = build(kind, name).small(Path(folder))
+        run = require_use(small, {"name": name}, Path(folder), task.ability)
+        if task.ability is not LanguageModel:  # those are compared by the text itself
+            require_contest(run, small)
+
+
+def require_contest(run: Any, small: Small) -> None:
+    """`compare` can rank it: what the run and each simple rule did on the same units gives a number."""
+    task: Any = task_of(run)
+    require(isinstance(task, Contested), "compare cannot rank its models: it has no `contest`")
+    data = [str(small.data)]
+    target = None if small.target is None else [str(small.target)]
+    contest = task.contest(run.recipe, data, data, fraction=0.1, seed=0, targets=(target, target))
+    answers = {"the run": contest.answers(run), **contest.baselines()}
+    units = {len(each.table) for each in answers.values()}
+    require(len(units) == 1, f"{units} {contest.units} were answered, expected the same number by all")
+    for name, each in answers.items():
+        value = contest.measure.value(each.table)
+        low, high = contest.measure.bounds
+        require(low <= value <= high, f"{contest.measure.label} of {name} = {value}, expected {low} to {high}")
 
 
 @check("inputs/modalities")

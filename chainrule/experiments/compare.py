@@ -29,6 +29,7 @@ from chainrule.experiments.terms import (
 )
 from chainrule.recipe.plugins import folders
 from chainrule.recipe.recipe import make_recipe
+from chainrule.storage.json_text import json_text
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.scripts import spaces_missed
 from chainrule.training.plan import Budget
@@ -143,19 +144,46 @@ class Asked:
 
 def planned_contest(asked: Asked, data: Any, budget: Budget, terms: Terms) -> Comparison:
     """The same for a task that has a measure of its own: each recipe has its own tokenizer, unless one is named."""
-    like, task = asked.like, asked.task
-    for each in asked.plain:
-        if each.recipe is not None and task.reading(each.recipe) != task.reading(like):
-            raise UsageError(f"{each.name} reads the data in another way than {asked.plain[0].name}, expected the same "
-                             "for all. Set it for all with --change.")
+    task = asked.task
+    tokenizer, _ = (None, None) if terms.tokenizer in (None, OWN) else chosen_tokenizer(terms.tokenizer, 0)
+    like = _reading_alike(asked, [] if tokenizer is None else [f"tokenizer={json_text(tokenizer)}"], terms)
     where = unread_source(data, terms, like)
     contest = task.contest(like, where.data, where.valid, fraction=where.fraction, seed=where.seed,
                            targets=(where.target, where.valid_target))
-    tokenizer, _ = (None, None) if terms.tokenizer in (None, OWN) else chosen_tokenizer(terms.tokenizer, 0)
     resolved = [each.resolved([*shared_changes(each, terms, budget, tokenizer), f"split.valid={contest.split!r}"])
                 for each in asked.entries]
     return Comparison(tuple(resolved), budget, tokenizer, tuple(range(terms.seeds)), where, contest.train,
                       contest.held_out, (), tuple(contest.notes), grid=tuple(terms.grid), contest=contest)
+
+
+def _reading_alike(asked: Asked, shared: Sequence[str], terms: Terms) -> Any:
+    """The first recipe with what all share; one that reads the data in another way is refused."""
+    read = [each.resolved([*applicable(each, terms.changes), *shared]) for each in asked.entries] if shared else (
+        asked.plain)
+    like = read[0].recipe or asked.like
+    first = asked.task.reading(like)
+    for each in read:
+        own = first if each.recipe is None else asked.task.reading(each.recipe)
+        if own != first:
+            raise UsageError(f"{each.name} reads the data in another way than {read[0].name}{_differing(own, first)}, "
+                             "expected the same for all. Set it for all with --change.")
+    return like
+
+
+def _differing(own: Any, first: Any) -> str:
+    """Which options differ, where the task names them."""
+    if not isinstance(own, Mapping) or not isinstance(first, Mapping):
+        return ""
+    names = [name for name in {**first, **own} if own.get(name) != first.get(name)]
+    return f" ({', '.join(f'{name} = {_short(own.get(name))} and {_short(first.get(name))}' for name in names)})"
+
+
+def _short(value: Any) -> str:
+    """An option in one line: of a part, what it is called and what is said of it."""
+    if isinstance(value, Mapping):
+        return ", ".join(str(each) if name == "name" else f"{name} {each}" for name, each in value.items()
+                         if each is not None)
+    return repr(value)
 
 
 def _check_changes(entries: Sequence[Contestant], terms: Terms) -> None:

@@ -28,10 +28,10 @@ from chainrule.experiments.pictures import Report, write_pictures
 from chainrule.experiments.running import Setting, Trial
 from chainrule.experiments.standings import Standing, empty_row, off_budget, overfitted, standing
 from chainrule.experiments.terms import looked_at
+from chainrule.jobs import learns_from_validation
 from chainrule.storage.environment import environment
 from chainrule.storage.json_text import json_value
 from chainrule.text.corpora.corpus import documents
-from chainrule.verbs.train import learns_from_validation
 
 if TYPE_CHECKING:
     from chainrule.experiments.compare import Comparison

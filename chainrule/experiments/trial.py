@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from chainrule.errors import ChainruleError, DataError
-from chainrule.verbs.train import learns_from_validation
+from chainrule.jobs import learns_from_validation
 
 OUT_OF_MEMORY = "out of memory. Try a smaller model or batch, or less text."
 EVERY = 0.5  # seconds between two lines about a training

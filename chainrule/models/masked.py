@@ -71,10 +71,10 @@ class MaskedModel:
         return found
 
     @torch.inference_mode()
-    def measured(self, task: Any, batches: Iterable[Any]) -> dict[str, float]:
-        """What a task measures on batches of NumPy arrays."""
-        return task.validate(self.stack, (batch.sent(lambda ids: torch.from_numpy(ids).to(self.stack.device), None)
-                                          for batch in batches))
+    def answered(self, task: Any, batches: Iterable[Any]) -> np.ndarray:
+        """(R, 3) of all rows of batches of NumPy arrays: nats, tokens to guess and right guesses of each."""
+        return np.concatenate([task.answered(self.stack, batch.sent(
+            lambda ids: torch.from_numpy(ids).to(self.stack.device), None)) for batch in batches])
 
     def _ids(self, text: str) -> np.ndarray:
         """The tokens of the text as a unit between two marks, with the gaps in it."""

@@ -53,6 +53,7 @@ Training started from the run `{start["run"]}`, whose `MANIFEST.json` has the SH
 
 
 def _table(report: Mapping[str, Any]) -> str:
+    """Single numbers; tables of them and examples, which may be private texts, are named and left out."""
     rows = list(_rows(report))
     if not rows:
         return "Nothing was measured.\n"
@@ -63,11 +64,19 @@ def _rows(report: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
     found: list[tuple[str, Any]] = []
     for key, value in report.items():
         name = f"{prefix}{key}".replace("_", " ")
-        if isinstance(value, Mapping):
+        if _is_table(value):
+            found.append((name, "see `report.json`"))
+        elif isinstance(value, Mapping):
             found += _rows(value, f"{name}, ")
-        elif value is not None:
+        elif value is not None and not (isinstance(value, list) and not value):
             found.append((name, value))
     return found
+
+
+def _is_table(value: Any) -> bool:
+    """Whether it is several rows with columns: a list of records, or records of the same fields by name."""
+    rows = list(value.values()) if isinstance(value, Mapping) else value if isinstance(value, list) else []
+    return bool(rows) and all(isinstance(row, Mapping) and row.keys() == rows[0].keys() for row in rows)
 
 
 def _cell(value: Any) -> str:

@@ -188,8 +188,8 @@ class ImageLanguage(Learned):
     def reading(self, recipe: Any) -> Any:
         return recipe.task
 
-    def contest(self, recipe: Any, data: Sequence[str], valid: Sequence[str] | None, *, fraction: float, seed: int
-                ) -> Contest:
+    def contest(self, recipe: Any, data: Sequence[str], valid: Sequence[str] | None, *, fraction: float, seed: int,
+                targets: tuple[Any, Any] = (None, None)) -> Contest:
         """On held-out images: `tasks._held_out_images`."""
         from chainrule.tasks._held_out_images import HeldOutImages
 

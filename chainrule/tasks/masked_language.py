@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,16 +15,16 @@ from chainrule.recipe.registry import part
 from chainrule.tasks._batch import IGNORED, Batch
 from chainrule.tasks._hiding import spans, tokens_alone, whole_words, word_beginnings
 from chainrule.tasks._known import Known
-from chainrule.tasks._order import generator, once
-from chainrule.tasks._task import Learned
+from chainrule.tasks._order import generator
+from chainrule.tasks._task import Learned, refuse_target
 from chainrule.tasks._text import Say, TextBatches, TextRead, read_text, text_batches
 
 if TYPE_CHECKING:
+    from chainrule.contests import Contest
     from chainrule.evaluation.options import Measuring
     from chainrule.jobs import Job
 
 STREAM = 0x6D61736B  # so that masks and the order of the text use different random numbers
-ROWS = 32  # of a window each, measured at a time
 
 
 @part
@@ -46,6 +46,8 @@ class MaskedLanguage(Learned):
     caution = "It predicts what its training text would have, including that text's mistakes and prejudices."
     causal = False
     loss_per = "hidden token"
+    ranking_note = ("the same 15 % of the held-out tokens are hidden from every model, all as [MASK]; nats per token "
+                    "only compare models with the same tokenizer.")
 
     def __init__(self, *, rate: float = 0.15, masked: float = 0.8, replaced: float = 0.1,
                  hidden: Literal["tokens", "words", "spans"] = "tokens"):
@@ -93,18 +95,45 @@ class MaskedLanguage(Learned):
         return MaskedModel(network, known.tokenizer)
 
     def evaluate(self, run: Any, data: Any, how: Measuring) -> dict[str, Any]:
+        from chainrule.tasks._held_out_tokens import batches, figures
         from chainrule.text.corpora import open_corpus
         from chainrule.text.encoded import encode
 
         model: Any = run.offering(Filler, "evaluate")
         encoded = encode(open_corpus(data, run.recipe.text), run.tokenizer, run.recipe.text)
-        hide = Hiding(self, run.tokenizer, how.seed)
-        windows = once(len(encoded.ids), run.recipe.model.context, ROWS, carries=False)
-        batches = [hide(encoded.ids, starts, length, number, fresh=True)
-                   for number, (starts, length, _) in enumerate(windows)]
-        found = model.measured(self, batches)
-        return {"tokens": len(encoded.ids), "masked": sum(batch.count for batch in batches), **found,
-                "perplexity": float(np.exp(found["loss"]))}
+        hidden = batches(encoded.ids, self.window(run.recipe), Hiding(self, run.tokenizer, how.seed))
+        return {"tokens": len(encoded.ids), "masked": sum(batch.count for batch in hidden),
+                **figures(model.answered(self, hidden), how)}
+
+    def answered(self, network: Any, batch: Batch) -> np.ndarray:
+        """(B, 3): nats, hidden tokens and right guesses of each window."""
+        from chainrule.tasks._held_out_tokens import of_windows
+
+        hidden, wanted = self._hidden(network, batch)
+        rows = (batch.targets != IGNORED).nonzero()[:, 0]
+        return of_windows(network.head.log_probs(hidden), wanted, rows, len(batch))
+
+    @staticmethod
+    def window(recipe: Any) -> int:
+        """Tokens that are read together."""
+        return recipe.model.context
+
+    @staticmethod
+    def hiding(tokenizer: Tokenizer, seed: int) -> Hiding:
+        """What `compare` hides from every model, however it was trained."""
+        return Hiding(MaskedLanguage(masked=1.0, replaced=0.0), tokenizer, seed)
+
+    def reading(self, recipe: Any) -> dict[str, Any]:
+        return {"tokenizer": recipe.tokenizer, "model.context": recipe.model.context,
+                "training.patience": recipe.training.patience}
+
+    def contest(self, recipe: Any, data: Sequence[str], valid: Sequence[str] | None, *, fraction: float, seed: int,
+                targets: tuple[Any, Any] = (None, None)) -> Contest:
+        """On hidden tokens of a text: `tasks._held_out_tokens`."""
+        from chainrule.tasks._held_out_tokens import HeldOutTokens
+
+        refuse_target(self, targets[0] or targets[1])
+        return HeldOutTokens(self, recipe, (data, valid), fraction, seed)
 
 
 class Hiding:

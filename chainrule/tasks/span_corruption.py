@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,19 +14,19 @@ from chainrule.recipe.registry import part
 from chainrule.task_protocols import Small
 from chainrule.tasks._batch import Batch
 from chainrule.tasks._known import Known
-from chainrule.tasks._order import generator, once
-from chainrule.tasks._task import Learned
+from chainrule.tasks._order import generator
+from chainrule.tasks._task import Learned, refuse_target
 from chainrule.tasks._text import Say, TextBatches, TextRead, read_text, text_batches
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from chainrule.contests import Contest
     from chainrule.evaluation.options import Measuring
     from chainrule.jobs import Job
 
 STREAM = 0x7370616E  # so that spans and the order of the text use different random numbers
 SENTINELS = 100  # marks for spans: tokens behind the tokenizer's own
-ROWS = 32  # of a window each, measured at a time
 
 
 @part
@@ -46,6 +46,8 @@ class SpanCorruption(Learned):
     uses = ('fill {run} "The [MASK] sat on the mat"', "evaluate {run} --data SPEC")
     caution = "It writes what its training text would have, including that text's mistakes and prejudices."
     causal = True
+    ranking_note = ("the same 15 % of the held-out tokens are cut out for every model, in spans of 3 on average; nats "
+                    "per token only compare models with the same tokenizer.")
 
     def __init__(self, *, rate: float = 0.15, span: float = 3.0):
         if not 0 < rate < 1:
@@ -90,18 +92,45 @@ class SpanCorruption(Learned):
         return SpanFiller(network, known.tokenizer)
 
     def evaluate(self, run: Any, data: Any, how: Measuring) -> dict[str, Any]:
+        from chainrule.tasks._held_out_tokens import batches, figures
         from chainrule.text.corpora import open_corpus
         from chainrule.text.encoded import encode
 
         model: Any = run.offering(Filler, "evaluate")
         encoded = encode(open_corpus(data, run.recipe.text), run.tokenizer, run.recipe.text)
-        cut = Cutting(self, run.tokenizer, how.seed)
-        windows = once(len(encoded.ids), run.recipe.model.source.context, ROWS, carries=False)
-        batches = [cut(encoded.ids, starts, length, number, fresh=True)
-                   for number, (starts, length, _) in enumerate(windows)]
-        found = model.measured(self, batches)
-        return {"tokens": len(encoded.ids), "written": sum(batch.count for batch in batches), **found,
-                "perplexity": float(np.exp(found["loss"]))}
+        cut = batches(encoded.ids, self.window(run.recipe), Cutting(self, run.tokenizer, how.seed))
+        return {"tokens": len(encoded.ids), "written": sum(batch.count for batch in cut),
+                **figures(model.answered(self, cut), how)}
+
+    def answered(self, network: Any, batch: Batch) -> np.ndarray:
+        """(B, 3): nats, written tokens and right ones, each given those before it, of each window."""
+        from chainrule.tasks._held_out_tokens import of_windows
+
+        hidden, _ = network(batch.inputs, given=batch.given)
+        rows = (batch.targets == batch.targets).nonzero()[:, 0]  # every token of the target is to be written
+        return of_windows(network.head.log_probs(hidden.flatten(0, 1)), batch.targets.flatten(), rows, len(batch))
+
+    @staticmethod
+    def window(recipe: Any) -> int:
+        """Tokens that are read together."""
+        return recipe.model.source.context
+
+    @staticmethod
+    def hiding(tokenizer: Any, seed: int) -> Cutting:
+        """What `compare` cuts out for every model, however it was trained."""
+        return Cutting(SpanCorruption(), tokenizer, seed)
+
+    def reading(self, recipe: Any) -> dict[str, Any]:
+        return {"tokenizer": recipe.tokenizer, "model.source.context": self.window(recipe),
+                "training.patience": recipe.training.patience}
+
+    def contest(self, recipe: Any, data: Sequence[str], valid: Sequence[str] | None, *, fraction: float, seed: int,
+                targets: tuple[Any, Any] = (None, None)) -> Contest:
+        """On spans cut out of a text: `tasks._held_out_tokens`."""
+        from chainrule.tasks._held_out_tokens import HeldOutTokens
+
+        refuse_target(self, targets[0] or targets[1])
+        return HeldOutTokens(self, recipe, (data, valid), fraction, seed)
 
 
 class Cutting:

@@ -13,13 +13,14 @@ from typing import Any
 
 from chainrule.errors import ChainruleError, OptionError
 from chainrule.evaluation.options import Measuring
+from chainrule.jobs import learns_from_validation
 from chainrule.recipe.registry import build, find
 from chainrule.runs import load
 from chainrule.starting import resolved
 from chainrule.storage import check_target
 from chainrule.storage.json_files import read_object
 from chainrule.storage.json_text import json_text
-from chainrule.verbs.train import finish, learns_from_validation, prepared
+from chainrule.verbs.train import finish, prepared
 
 FIGURES = "figures.json"  # in the folder of a finished fold
 log = logging.getLogger("chainrule")

@@ -127,13 +127,3 @@ def _measured(job: Job, trained: Trained) -> dict[str, Any]:
     run = LoadedRun(Path(), recipe, trained.tokenizer, trained.model, trained.report)
     with job.timed("validating"):
         return build("tasks", recipe.task).evaluate(run, job.valid, Measuring(characters=False))
-
-
-def learns_from_validation(recipe: Any) -> bool:
-    """Jelinek-Mercer weights, those of a mixture with an earlier run, early stopping, and plateau schedules."""
-    training = getattr(recipe, "training", None)
-    if training is not None:
-        schedule = getattr(training, "schedule", None) or {}
-        return getattr(training, "patience", None) is not None or schedule.get("name") == "plateau"
-    smoothing = getattr(recipe.model, "smoothing", None)
-    return smoothing is not None and (smoothing["name"] == "jelinek_mercer" or recipe.start_from is not None)

@@ -114,10 +114,13 @@ def test_patience_is_given_training_texts_and_never_the_held_out_ones(folder):
      "ngram (language model) and text-classifier (classifier) are of different tasks, expected one task for all"),
     (["skipgram", "cbow", "--data", "pydoc"], "expected --valid FILE, such as: chainrule compare cbow skipgram"),
     (["text-classifier", "task.prefix=x", "text-classifier", "--data", "labeled.txt"],
-     "reads the data in another way"),
+     "reads the data in another way than text-classifier task.prefix=x (prefix = '__label__' and 'x'), expected"),
+    (["bert-small", "bert-small", "tokenizer=words", "--data", "labeled.txt"],
+     "bert-small tokenizer=words reads the data in another way than bert-small (tokenizer = words"),
+    (["bert-small", "t5-small", "--data", "labeled.txt"], "are of different tasks, expected one task for all"),
     (["text-classifier", "--data", "pydoc"], "a built-in corpus has no labels"),
     (["skipgram", "cbow", "--data", "pydoc", "--valid", "missing.txt"], "missing.txt: no such file"),
-], ids=["tasks", "no file", "labels", "no labels", "missing"])
+], ids=["tasks", "no file", "labels", "tokens", "masks and spans", "no labels", "missing"])
 def test_what_cannot_be_compared_is_refused_before_training(words, message, folder):
     done = ran("compare", *words, "--out", "refused", folder=folder)
     assert done.returncode in (1, 2) and message in done.stderr and "started" not in done.stderr

@@ -8,12 +8,14 @@ import pytest
 from chainrule.experiments.compare import compare
 from chainrule.experiments.holdout import source, texts
 from chainrule.experiments.terms import Terms
+from chainrule.experiments.trial import validation
+from chainrule.jobs import learns_from_validation
 from chainrule.recipe.recipe import load_recipe
 from chainrule.recipe.registry import find, names
 from chainrule.runs import load
 from chainrule.text.corpora import open_corpus
 from chainrule.text.options import TextOptions
-from chainrule.verbs.train import finish, learns_from_validation, prepared, validation
+from chainrule.verbs.train import finish, prepared
 
 MARKER = "Zyxqvw jkxzq wqzyx vvkzq!\n"
 

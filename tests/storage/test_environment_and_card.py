@@ -45,6 +45,17 @@ def test_the_card_has_metadata_numbers_and_the_recipe():
     assert "| x |" not in card
 
 
+def test_tables_and_examples_stay_out_of_the_card():
+    valid = {"accuracy": 0.5, "confusions": [], "most_wrong": [{"text": "a private letter", "line": 1}],
+             "per_label": {"good": {"f1": 0.25}, "bad": {"f1": 0.75}}, "interval": {"accuracy": [0.4, 0.6]}}
+    card = model_card(RECIPE, {"valid": valid, "advice": []}, "", build("tasks", "language"))
+    for row in ("| valid, accuracy | 0.5 |", "| valid, interval, accuracy | 0.4, 0.6 |",
+                "| valid, most wrong | see `report.json` |", "| valid, per label | see `report.json` |"):
+        assert row in card
+    for absent in ("a private letter", "advice", "0.75", "confusions"):
+        assert absent not in card
+
+
 @pytest.mark.parametrize(("family", "tags", "says", "caution"), [
     ("ngram", ["language-model", "ngram"], "Language model, family `ngram`, over `words` tokens", "It repeats and"),
     ("neural", ["language-model", "neural"], "Language model, family `neural`, over", "It repeats and completes"),

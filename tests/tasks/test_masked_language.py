@@ -10,10 +10,12 @@ from toys import Bytes
 
 import chainrule
 from chainrule.cli.app import main
-from chainrule.errors import OptionError, UsageError
+from chainrule.errors import DataError, OptionError, UsageError
 from chainrule.models.shape import Shape
 from chainrule.models.stack import Stack
 from chainrule.protocols import Filler
+from chainrule.recipe.recipe import load_recipe
+from chainrule.recipe.registry import build
 from chainrule.tasks._batch import IGNORED
 from chainrule.tasks._text import Text, TextRead
 from chainrule.tasks.masked_language import Hiding, MaskedLanguage
@@ -288,3 +290,62 @@ def test_the_pseudo_log_likelihood_hides_each_token_once(tmp_path):
     assert good == pytest.approx(expected, abs=1e-4)
     long = chainrule.score(run, ["the cat sat " * 9])[0]
     assert np.isfinite(long) and long < good
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory):
+    path = tmp_path_factory.mktemp("compared") / "text.txt"
+    path.write_text("".join(f"the {noun} {verb} .\n" for noun, verb in PAIRS) * 30)
+    return path
+
+
+FEW = ["tokenizer=words", "model.width=8", "model.context=10", "training.budget.steps=2", "training.device=cpu"]
+
+
+def contest_of(text, *changes, name="bert-small"):
+    recipe = load_recipe(name, [*FEW, *changes])
+    return build("tasks", recipe.task).contest(recipe, [str(text)], [str(text)], fraction=0.1, seed=0)
+
+
+@pytest.mark.parametrize(("name", "changes"), [
+    ("bert-small", ["model.pattern=sf", "model.s.heads=1"]),
+    ("t5-small", ["model.pattern=sxf", "model.s.heads=1", "model.x.heads=1", "model.source.pattern=sf"])])
+def test_compare_ranks_by_the_same_hidden_tokens_for_all(name, changes, text, tmp_path):
+    chainrule.train(name, text, tmp_path / "run", overrides=[*FEW, *changes])
+    run, found = chainrule.load(tmp_path / "run"), contest_of(text, *changes, name=name)
+    answers = found.answers(run)
+    [(rule, simple)] = found.baselines().items()
+    assert rule == "frequencies of tokens" and found.units == "windows"
+    np.testing.assert_array_equal(answers.table[:, 1], simple.table[:, 1])
+    np.testing.assert_array_equal(found.answers(run).table, answers.table)
+    assert "only compare models with the same tokenizer" in found.notes[0]
+    if name == "t5-small":  # which evaluate cuts in the same way
+        measured = chainrule.evaluate(run, text)
+        assert found.measure.value(answers.table) == pytest.approx(measured["loss"])
+        assert answers.beside["accuracy"] == pytest.approx(measured["accuracy"])
+
+
+def test_the_baseline_is_how_often_tokens_are_hidden(text):
+    found = contest_of(text)
+    [simple] = found.baselines().values()
+    wanted = [each[each != IGNORED] for batch in found._batches(found._held.ids) for each in batch.targets]
+    wanted = [each for each in wanted if len(each)]  # windows with something to guess
+    counts = np.bincount(np.concatenate(wanted), minlength=found._learned[0].vocabulary_size + 1) + 1
+    nats = [-np.log(counts / counts.sum())[row].sum() for row in wanted]
+    np.testing.assert_allclose(simple.table, np.stack([nats, [len(row) for row in wanted]], axis=1))
+
+
+def test_a_run_with_other_tokens_is_not_ranked(text, tmp_path):
+    chainrule.train("bert-small", text, tmp_path / "run", overrides=[*FEW, "tokenizer=bytes", "model.pattern=sf",
+                                                                     "model.s.heads=1"])
+    with pytest.raises(DataError, match="only models with the same tokens can be compared"):
+        contest_of(text).answers(chainrule.load(tmp_path / "run"))
+
+
+def test_evaluate_gives_intervals_over_windows(text, tmp_path):
+    chainrule.train("bert-small", text, tmp_path / "run", overrides=[*FEW, "model.pattern=sf", "model.s.heads=1"])
+    found = chainrule.evaluate(tmp_path / "run", text)
+    for name in ("loss", "accuracy"):
+        low, high = found["interval"][name]
+        assert low < found[name] < high
+    assert "interval" not in chainrule.evaluate(tmp_path / "run", text, bootstrap=0)

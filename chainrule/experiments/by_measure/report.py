@@ -20,10 +20,10 @@ from chainrule.experiments.grid import grid_of
 from chainrule.experiments.measuring import write
 from chainrule.experiments.pictures import Report, pictures, write_pictures
 from chainrule.experiments.running import Setting, Trial
+from chainrule.jobs import learns_from_validation
 from chainrule.recipe.registry import build
 from chainrule.storage.environment import environment
 from chainrule.storage.json_text import json_value
-from chainrule.verbs.train import learns_from_validation
 
 if TYPE_CHECKING:
     from chainrule.contests import Contest
@@ -113,7 +113,7 @@ def _notes(rows: Sequence[Mapping[str, Any]], comparison: Comparison, common: np
         found.append("a row's number is the mean over its seeds; its interval is for the choice of held-out "
                      f"{units}; ± is the standard deviation over seeds.")
     if learning := [each.name for each in comparison.entries if each.recipe and learns_from_validation(each.recipe)]:
-        found.append(f"{', '.join(learning)}: stops by validation, for which a tenth of its training texts was used.")
+        found.append(f"{', '.join(learning)}: stops by validation, for which a tenth of its training {units} was used.")
     return found
 
 
