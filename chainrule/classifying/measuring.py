@@ -86,7 +86,7 @@ def measure(model: Classifier, examples: Iterable[Example], name: str, threshold
 
     Inputs are read a few at a time. Those whose likeliest label has a probability below `threshold` are rejected.
     """
-    tally, answered, how = Tally(model.labels, threshold), Answered(model.labels), how or Measuring()
+    tally, answered, how = Tally(model.labels, threshold), Answered(model.labels, threshold), how or Measuring()
     unknown: tuple[str, str] | None = None
     for some in together(examples):
         logs, before = model.log_probabilities([each.text for each in some]), tally.unknown

@@ -78,8 +78,10 @@ def _files(run: Any, words: list[str], modality: Any) -> tuple[str, list[Any]]:
 
 def _show(found: dict[str, Any], rows_of: str, key: str) -> None:
     """A row for each text: its line, then labels with their probabilities, as many as passed the threshold."""
+    from chainrule.classifying.report import OUTSIDE
+
     rows = [(row[key], [cell for each in row["labels"] for cell in (each["label"], f"{each['probability']:.4f}")]
-             or ["(out of scope)", f"< {found['threshold']:.4f}"]) for row in found[rows_of]]
+             or [OUTSIDE, f"< {found['threshold']:.4f}"]) for row in found[rows_of]]
     most = max((len(cells) for _, cells in rows), default=2)
     table([key, *["label", "probability"] * (most // 2)],
           [(line, *cells, *[""] * (most - len(cells))) for line, cells in rows])

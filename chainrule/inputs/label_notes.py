@@ -23,8 +23,9 @@ def say_single(single: Sequence[tuple[str, str]]) -> None:
 def say_missing(name: str, missing: Sequence[str], labels: int) -> None:
     """Of test data: labels of the model that no example has."""
     if missing:
+        these = "it is" if len(missing) == 1 else "these are"
         log.warning(f"{name}: no example of {len(missing):,} of the {labels:,} labels that were learned "
-                    f"({named(missing, 3)}). How well these are found is not measured.")
+                    f"({named(missing, 3)}). How well {these} found is not measured.")
 
 
 def say_unknown(where: str, label: str, count: int) -> None:

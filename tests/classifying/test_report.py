@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from chainrule.classifying.report import Answered
+from chainrule.classifying.report import OUTSIDE, Answered
 from chainrule.inputs.labeled import Example
 
 LABELS = ["a", "b", "c"]
@@ -38,3 +38,20 @@ def test_confusions_and_mistakes_are_counted():
         pair: wrong.count(pair) for pair in wrong}
     assert all(row["log_probability"] is None for row in figures["most_wrong"]), "labels never seen are the most wrong"
     assert "macro_f1" not in figures["interval"] and len(figures["most_wrong"]) == 10
+
+
+def test_a_rejected_input_is_right_where_training_had_none_of_its_labels():
+    """One is found, one is wrong, one is rejected though it is known, two are out of scope: one of them is rejected."""
+    found = Answered(LABELS[:2], threshold=0.8)
+    sure = np.log([[0.9, 0.1], [0.9, 0.1], [0.6, 0.4], [0.6, 0.4], [0.9, 0.1]])
+    own = [LABELS[0], LABELS[1], LABELS[0], "new", "new"]
+    found.add(sure, [Example(b"text", (label,), "file", n) for n, label in enumerate(own)],
+              {label: n for n, label in enumerate(LABELS[:2])})
+    figures, (first, second) = found.figures(0), LABELS[:2]
+    assert figures["confusions"] == [{"true": second, "given": first, "count": 1},
+                                     {"true": first, "given": OUTSIDE, "count": 1},
+                                     {"true": OUTSIDE, "given": first, "count": 1}]
+    low, high = figures["interval"]["accuracy"]
+    assert low < 2 / 5 < high
+    assert figures["macro_f1"] == pytest.approx((2 / 5 + 0 + 2 / 4) / 3)  # of first, second, and out of scope
+    assert figures["calibration_error"] == pytest.approx(0.9 - 1 / 3)  # of the three that are not rejected
