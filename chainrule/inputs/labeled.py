@@ -146,12 +146,22 @@ def _table(path: Path, delimiter: str, layout: Layout, need_labels: bool) -> Ite
     columns: list[int | None] | None = None
     if all(name.isdecimal() for name in wanted):
         columns = [int(name) - 1 for name in wanted]
+    width = 0  # of the first row
     for first, row in table_rows(text, path, longest=layout.longest_line, delimiter=delimiter, quoting=quoting):
+        width = width or len(row)
         if columns is None:
             columns = [_position(row, name, path, asked=need_labels or name == layout.text) for name in wanted]
-        elif row:
+        elif any(cell.strip() for cell in row):  # spreadsheets write empty rows as ,,
+            _check_width(row, width, path, first, delimiter)
             label, text_cell = _cells(row, columns, path, first)
             yield first, label, text_cell
+
+
+def _check_width(row: Sequence[str], width: int, path: Path, line: int, delimiter: str) -> None:
+    """More cells than the first row has: most often a text with a comma in it, of which the rest would be lost."""
+    if any(cell.strip() for cell in row[width:]):
+        what = "A text with a comma in it stands in quotes" if delimiter == "," else "A text may have no tab in it"
+        raise DataError(f"{path}: line {line}: {len(row)} columns, expected {width} as in line 1. {what}.")
 
 
 def _position(header: Sequence[str], name: str, path: Path, *, asked: bool) -> int | None:
