@@ -34,9 +34,10 @@ def compare(
 ) -> None:
     """Compare recipes under the same budget, on the same split, with the same tokens.
 
-    If it is stopped or killed, the same command continues it without repeating finished trainings. A recipe that
-    fails does not stop the others. Language models are ranked by bits per byte, classifiers by accuracy or F1 on
-    labeled texts, translators by BLEU, word vectors by the questions or pairs of words that --valid names.
+    If it is stopped or killed, the same command continues it without repeating finished trainings. A recipe that fails
+    does not stop the others. Language models are ranked by bits per byte, other models by the measure of their task:
+    classifiers and taggers by accuracy or F1, masked language models by nats per hidden token, translators by BLEU,
+    transcribers by word error rate, word vectors by the questions or pairs of words that --valid names.
 
     Examples:
 
@@ -45,6 +46,8 @@ def compare(
         chainrule compare ngram lstm --data corpus/ --out report --latex table.tex --csv table.csv
         chainrule compare text-classifier --grid model.word_ngrams=1,2 --data labeled.txt --budget 30s --out report
         chainrule compare cbow skipgram --data corpus/ --valid questions-words.txt --out report
+        chainrule compare kim-cnn text-classifier transformer-classifier --data reviews.csv --budget 2m --out report
+        chainrule compare tagger hmm-tagger --data train.conllu --valid dev.conllu --budget 2m --out report
         chainrule compare seq2seq attention-rnn --data train.en --target train.de --budget 5m --out report
     """
     from chainrule.cli.terminal.report_shown import show_report

@@ -1,4 +1,4 @@
-"""`chainrule evaluate`: how good a run is on a text."""
+"""`chainrule evaluate`: how good a run is on held-out data."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from chainrule.cli.terminal.figures_shown import show_figures
 
 def evaluate(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
-    data: Annotated[list[str], typer.Option(help="Text: a file, glob, folder or built-in corpus; - is standard "
-                                               "input; repeatable.")],
+    data: Annotated[list[str], typer.Option(help="What to measure on: a file, glob, folder or built-in corpus; - is "
+                                               "standard input; repeatable.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="How text is read, as text.errors=replace.")] = None,
     target: Annotated[list[str] | None, typer.Option(help="Of translation and the like: what --data should become, "
                                                      "line by line.")] = None,
@@ -27,10 +27,12 @@ def evaluate(
                                                   "likeliest label has a smaller probability.")] = None,
     json: Json = False,
 ) -> None:
-    """Measure a model on a text: perplexity and bits per byte with their 95 % intervals.
+    """Measure a model on data that it has not learned from, by the measures of its task, with 95 % intervals.
 
-    Word vectors are measured on test files, classifiers on labeled data, masked language models on tokens that are
-    hidden from them, and translators by BLEU and chrF.
+    Language models are measured on text by perplexity and bits per byte, masked ones on tokens that are hidden from
+    them; classifiers and taggers on labeled data by accuracy or F1; translators, headlines and captions by BLEU, chrF
+    or ROUGE; transcribers by word error rate; models of images and music by what they need to tell a pixel or a time
+    step; word vectors on test files.
 
     Examples:
 
@@ -39,6 +41,7 @@ def evaluate(
         zcat ptb.test.txt.gz | chainrule evaluate runs/ptb5 --data -
         chainrule evaluate runs/vectors --data questions-words.txt --data wordsim353.tsv
         chainrule evaluate runs/topics --data test.csv --threshold auto
+        chainrule evaluate runs/pos --data test.conllu --json
         chainrule evaluate runs/m --data test.en --target test.de --beams 5
     """
     from contextlib import ExitStack

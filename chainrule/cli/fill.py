@@ -18,7 +18,8 @@ def fill(
 ) -> None:
     """Guess what stands in the gaps of a text, from what stands on both sides of them.
 
-    Each [MASK] stands for one token of the run's tokenizer: a word, a piece of one, or a character.
+    Each [MASK] stands for one token of the run's tokenizer: a word, a piece of one, or a character. A run that was
+    trained to write spans (t5-small) may write several tokens into a gap; its probability is that of all gaps together.
 
     Examples:
 
@@ -34,6 +35,11 @@ def fill(
 
 def _show(found: dict[str, Any]) -> None:
     several = len(found["gaps"]) > 1
-    rows = [(*((number,) if several else ()), f"{each['probability']:.4f}", each["token"])
+    rows = [(*((number,) if several else ()), f"{each['probability']:.4f}", _visible(each["token"]))
             for number, gap in enumerate(found["gaps"], start=1) for each in gap]
     table([*(["gap"] if several else []), "probability", "token"], rows)
+
+
+def _visible(token: str) -> str:
+    """White space, and nothing at all, in quotes."""
+    return token if token.strip() else repr(token)

@@ -14,18 +14,18 @@ from chainrule.cli.terminal.console import Json, emit, table
 def predict(
     run: Annotated[Path, typer.Argument(help="A run folder with a classifier.")],
     file: Annotated[str, typer.Argument(metavar="FILE|TEXT", help="Texts: one a line, or a table; - is standard input. "
-                                        "If there is no such file: the text itself. Of a classifier of images: an "
-                                        "image, a folder or a table.")],
+                                        "If there is no such file: the text itself. Of a classifier of images or "
+                                        "recordings: a file, a folder or a table.")],
     overrides: Annotated[list[str] | None, typer.Argument(metavar="[TEXT|FILE|OPTION]...", help="Further texts, or "
-                                                          "images; how text is read, as text.errors=replace.")] = None,
+                                                          "files; how text is read, as text.errors=replace.")] = None,
     top: Annotated[int, typer.Option(min=1, help="How many labels for each text.")] = 1,
     threshold: Annotated[str, typer.Option(metavar="P|auto", help="Leave out labels with a smaller probability; a text "
                                            "without any is out of scope. auto: calibrated in training.")] = "0",
     json: Json = False,
 ) -> None:
-    """Name the likeliest labels of each text, with their probabilities.
+    """Name the likeliest labels of each text, image or recording, with their probabilities.
 
-    Labels in the file are ignored. A run that classifies images names those of each image.
+    Labels in the file are ignored. What is labeled is what the run has learned to label: texts, images or recordings.
 
     Examples:
 
@@ -34,6 +34,7 @@ def predict(
         chainrule predict runs/topics "my cat is ill" --threshold auto
         echo "a dull film" | chainrule predict runs/reviews - --json
         chainrule predict runs/digits three.png more/ --top 2
+        chainrule predict runs/spoken call.wav
     """
     from chainrule.classifying.measuring import threshold_of
     from chainrule.protocols import Classifier

@@ -19,6 +19,7 @@ from chainrule.protocols import LanguageModel
 from chainrule.storage.json_text import json_text
 from chainrule.storage.tensors import save_tensors
 from chainrule.text.encoded import encode
+from chainrule.text.tokenizer import spelled
 
 WRITTEN = 64  # tokens for the speed of writing, one text at a time
 SAMPLED = 60  # tokens of each sample
@@ -108,9 +109,3 @@ def _likeliest(model: Any, units: Sequence[np.ndarray], counts: Sequence[int], e
         ids = [int(unit[step]) if step < counts[row] else end for row, unit in enumerate(units)]
         state = model.advance(state, np.array(ids, np.int32))
     return found
-
-
-def spelled(tokenizer: Any, id: int) -> str:
-    """A token as text; the marks by their names, half a character by its bytes."""
-    text = tokenizer.decode(np.array([id], np.int32))
-    return text if text and "\ufffd" not in text else tokenizer.token(id)

@@ -10,10 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 
 from chainrule.counting.hidden_markov.counts import counted, from_arrays
 from chainrule.counting.hidden_markov.model import HiddenMarkovTagger, How
-from chainrule.errors import OptionError, StorageError
+from chainrule.errors import OptionError, StorageError, UsageError
 from chainrule.jobs import Job, Trained
 from chainrule.protocols import Family
 from chainrule.recipe.registry import build, part, resolve
+from chainrule.starting import Start
 from chainrule.storage.index_arrays import Arrays
 from chainrule.storage.json_files import FACTS, read_object
 from chainrule.storage.json_text import json_text
@@ -50,6 +51,10 @@ class HiddenMarkovFamily(Family):
                 raise ValueError(f"{order} numbers above 0, as model.order = {order}, such as "
                                  f"{[0.2, 0.3, 0.5][:order]}")
             return weights
+
+    @classmethod
+    def check_start(cls, recipe: Any, start: Start) -> None:
+        raise UsageError(f"{start.path}: counting always starts from scratch. Train on all sentences together.")
 
     @classmethod
     def train(cls, job: Job) -> Trained:

@@ -153,12 +153,12 @@ def _table(path: Path, delimiter: str, layout: Layout, need_labels: bool) -> Ite
     columns: list[int | None] | None = None
     if all(name.isdecimal() for name in wanted):
         columns = [int(name) - 1 for name in wanted]
-    width: int | None = None  # of the header
+    width = 0  # of the first row
     for first, row in table_rows(text, path, longest=layout.longest_line, delimiter=delimiter, quoting=quoting):
+        width = width or len(row)
         if columns is None:
-            width = len(row)
             columns = [_position(row, name, path, asked=need_labels or name == layout.text) for name in wanted]
-        elif row:
+        elif any(cell.strip() for cell in row):  # spreadsheets write empty rows as ,,
             check_width(row, width, f"{path}: line {first}", delimiter)
             label, text_cell = _cells(row, columns, path, first)
             yield first, label, text_cell

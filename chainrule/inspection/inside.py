@@ -13,11 +13,11 @@ from chainrule.arrays import to_numpy
 from chainrule.inspection.attention import maps, shortened
 from chainrule.inspection.backoff import answers, by_order
 from chainrule.inspection.neighbors import neighbors
-from chainrule.inspection.passage import shown
 from chainrule.inspection.rollout import rollout
 from chainrule.inspection.similarity import cosine, linear_cka, pairwise, states, unbiased_cka
 from chainrule.models.inside.positions import MEASURES
 from chainrule.protocols import Layered, Tokenizer
+from chainrule.text.tokenizer import spelled
 from chainrule.watching import Seen
 
 DIGITS = 4  # of each number in a matrix
@@ -51,7 +51,7 @@ class Observations:
     def read(self, count: int) -> list[str]:
         """The first tokens of the unit shown in detail; <s> comes first."""
         ids = [self.tokenizer.start, *self.units[self.longest].tolist()]
-        return [shown(self.tokenizer, id) for id in ids[:count]]
+        return [spelled(self.tokenizer, id) for id in ids[:count]]
 
 
 Section = Callable[[Observations], dict[str, Any] | None]
@@ -103,7 +103,7 @@ def backoff(observed: Observations) -> dict[str, Any] | None:
     """Of an n-gram model: the order that gave each token's probability, and the contexts it backed off from."""
     rows, longest = [], 0
     for unit, path in zip(observed.units, observed.each("path"), strict=False):
-        words = [shown(observed.tokenizer, id) for id in [observed.tokenizer.start, *unit.tolist()]]
+        words = [spelled(observed.tokenizer, id) for id in [observed.tokenizer.start, *unit.tolist()]]
         longest = path.backoffs.shape[-1] + 1
         first = type(path)(path.order[0], path.stored[0], path.backoffs[0])
         rows += [(words[: t + 1], answer) for t, answer in enumerate(answers(first))]
@@ -154,8 +154,8 @@ def nearby(observed: Observations) -> list[dict[str, Any]] | None:
         return None
     ids = list(dict.fromkeys(np.concatenate(observed.units).tolist()))[:MOST_NEIGHBORED]
     tokenizer, table_VD = observed.tokenizer, layered.token_vectors()
-    return [{"id": id, "text": shown(tokenizer, id),
-             "near": [{"text": shown(tokenizer, other), "cosine": round(value, DIGITS)} for other, value in near]}
+    return [{"id": id, "text": spelled(tokenizer, id),
+             "near": [{"text": spelled(tokenizer, other), "cosine": round(value, DIGITS)} for other, value in near]}
             for id, near in zip(ids, neighbors(table_VD, ids, leave_out=[tokenizer.start]), strict=True)]
 
 

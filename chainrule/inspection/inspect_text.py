@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from chainrule.inspection.inside import Observations, inside, models_in
-from chainrule.inspection.passage import Passage, passage, shown
+from chainrule.inspection.passage import Passage, passage
 from chainrule.inspection.surprisal import Expected, along
 from chainrule.protocols import LanguageModel, Tokenizer
 from chainrule.runs import LoadedRun, opened
 from chainrule.text.corpora import open_corpus
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
+from chainrule.text.tokenizer import spelled
 from chainrule.watching import Seen, watch
 
 
@@ -66,10 +67,10 @@ def _watched(model: LanguageModel, unit: np.ndarray) -> Seen:
 
 
 def _tokens(steps: Sequence[Sequence[Expected]], tokenizer: Tokenizer) -> list[dict[str, Any]]:
-    return [{"unit": unit, "id": step.id, "token": tokenizer.token(step.id), "text": shown(tokenizer, step.id),
+    return [{"unit": unit, "id": step.id, "token": tokenizer.token(step.id), "text": spelled(tokenizer, step.id),
              "unknown": step.id == tokenizer.unknown, "log_prob": step.log_prob, "surprisal": step.surprisal,
              "entropy": step.entropy, "rank": step.rank,
-             "top": [{"text": shown(tokenizer, id), "probability": p} for id, p in step.top]}
+             "top": [{"text": spelled(tokenizer, id), "probability": p} for id, p in step.top]}
             for unit, own in enumerate(steps) for step in own]
 
 

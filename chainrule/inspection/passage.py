@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from chainrule.errors import OptionError
-from chainrule.protocols import Tokenizer
 from chainrule.runs import LoadedRun
 from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.options import TextOptions
@@ -52,9 +51,3 @@ def passage(run: LoadedRun, corpus: Corpus, options: TextOptions, *, tokens: int
     if not ends or ends[-1] < len(kept):
         ends.append(len(kept))
     return Passage(kept, tuple(ends), unit, cut=len(read) > tokens)
-
-
-def shown(tokenizer: Tokenizer, id: int) -> str:
-    """What a token adds to the text; its spelling where that is nothing, or a piece of a character."""
-    text = tokenizer.decode(np.array([id], np.int32))
-    return text if text and "\ufffd" not in text else tokenizer.token(id)

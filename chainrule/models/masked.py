@@ -88,7 +88,7 @@ class MaskedModel:
 
     def _spelled(self, id: int) -> str:
         text = self.tokenizer.decode(np.array([id], np.int32))
-        return text.strip() or (repr(text) if text else self.tokenizer.token(id))
+        return text.strip() or text or self.tokenizer.token(id)
 
 
 def gaps_of(text: str, tokenizer: Tokenizer) -> list[np.ndarray]:

@@ -18,6 +18,7 @@ from chainrule.models.conditional import Conditional
 from chainrule.models.given import Given
 from chainrule.models.stack import Stack
 from chainrule.recipe.registry import build
+from chainrule.text.tokenizer import as_words
 from chainrule.watching import watch
 
 AT_ONCE = 1 << 12  # tokens of sources that are translated together, times the number of beams
@@ -106,7 +107,7 @@ class NeuralTranslator:
         weights = self._aligned(source, ids)
         if weights is None:
             return None
-        return Alignment(self._names(source), [self.tokenizer.token(id) for id in ids.tolist()], weights)
+        return Alignment(self._names(source), as_words(self.tokenizer, ids.tolist()), weights)
 
     def _names(self, source: str | bytes) -> list[str]:
         """What the vectors of a source stand for: its tokens, or places of an image, row.column from 1."""

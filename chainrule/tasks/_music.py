@@ -48,6 +48,7 @@ class OnMusic(Learned):
         share = Fraction(fraction).limit_denominator(FINEST)
         if not 0 < share < 1:
             raise OptionError("split.valid", fraction, "a number between 0 and 1", "0.1 sets a tenth aside.")
+        share = max(share, Fraction(1, max(2, len(corpus.pieces))))  # of few pieces one is set aside
         return corpus.taken(Fold(share, seed, "train")), corpus.taken(Fold(share, seed, "valid"))
 
     def fold(self, corpus: Pieces, k: int, count: int, seed: int) -> tuple[Any, Any]:

@@ -86,8 +86,11 @@ class Classification(OnRows, Learned):
         counts = Counter(label for each in train for label in set(each.labels))
         say_single([(label, each.where) for each in train for label in dict.fromkeys(each.labels)
                     if counts[label] == 1])
-        tokenizer, own = self.modality.learn([each.text for each in train], job)
         labels = sorted(counts)
+        if len(labels) == 1 and not several:
+            raise DataError(f"{corpus.name}: all {len(train):,} {self.modality.plural} have the label {labels[0]!r}, "
+                            "expected at least two labels to tell apart.")
+        tokenizer, own = self.modality.learn([each.text for each in train], job)
         facts = {"labels": labels, "counts": [counts[label] for label in labels], "several": several, "inputs": own}
         known = Known(tokenizer, self.sizes(0 if tokenizer is None else tokenizer.vocabulary_size, facts), facts)
         context = job.recipe.model.context

@@ -90,6 +90,17 @@ def _name(layout: Mapping[str, Any]) -> str:
     raise ValueError(f"its model is {layout['model']['type']}")
 
 
+def spelled(tokenizer: Tokenizer, id: int) -> str:
+    """What a token adds to the text; its own spelling where that is nothing, or a piece of a character."""
+    text = tokenizer.decode(np.array([id], np.int32))
+    return text if text and "\ufffd" not in text else tokenizer.token(id)
+
+
+def as_words(tokenizer: Tokenizer, ids: Sequence[int]) -> list[str]:
+    """Each token as a reader names it: without the space before it, which byte pairs have."""
+    return [spelled(tokenizer, id).strip() or tokenizer.token(id) for id in ids]
+
+
 def unseen_words(tokenizer: Tokenizer, text: str) -> list[str]:
     """The words of a text, at white space, that the tokenizer has no tokens for; each once."""
     if tokenizer.unknown is None:

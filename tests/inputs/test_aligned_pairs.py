@@ -39,7 +39,7 @@ def test_files_and_tables_give_the_same_pairs(tmp_path):
 
 @pytest.mark.parametrize(("name", "text", "message"), [
     ("a.tsv", "one\ttwo\nthree\n", r"a.tsv: line 2: 1 column, expected at least 2"),
-    ("a.csv", "source,target\na,b, c\n", r"a.csv: line 2: 3 columns, expected 2 as in the header"),
+    ("a.csv", "source,target\na,b, c\n", r"a.csv: line 2: 3 columns, expected 2 as in line 1"),
     ("a.csv", 'one,"two\n', r"a.csv: line 1: not a row of a table"),
     ("a.jsonl", '{"source": "x"}\n', r"a.jsonl: line 1: no text in the field 'target'. Set task.source and"),
 ])

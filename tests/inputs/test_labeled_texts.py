@@ -39,6 +39,11 @@ def test_quoted_fields_may_hold_line_ends(tmp_path):
     assert read(tmp_path / "a.csv") == [(("x",), "one two, three", 2), (("y",), "four", 4)]
 
 
+def test_empty_rows_and_cells_behind_the_last_column_are_no_texts(tmp_path):
+    (tmp_path / "a.csv").write_text("\ufefflabel,text\nx,one\n\n,\ny,two,,\n , \n", encoding="utf-8")
+    assert read(tmp_path / "a.csv") == [(("x",), "one", 2), (("y",), "two", 5)]
+
+
 def test_json_lines_hold_one_label_or_a_list(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"label": 3, "text": "one"}\n{"label": ["x", "y"], "text": "two"}\n')
     assert read(tmp_path / "a.jsonl") == [(("3",), "one", 1), (("x", "y"), "two", 2)]
@@ -48,9 +53,10 @@ def test_json_lines_hold_one_label_or_a_list(tmp_path):
     ("a.txt", "__label__x one\nno label here\n", r"a.txt: line 2: no label, expected a word that begins with"),
     ("a.txt", "__label__x one\n__label__y   \n", r"a.txt: line 2: a label without a text"),
     ("a.csv", "label,text\nx,one\ny\n", r"a.csv: line 3: 1 column, expected at least 2"),
-    ("a.csv", "label,text\nx,one, two\n", r"a.csv: line 2: 3 columns, expected 2 as in the header. Put a text with a "),
-    ("a.tsv", "label\ttext\nx\tone\ttwo\n", r"a.tsv: line 2: 3 columns, expected 2 as in the header. Take tabs out"),
+    ("a.csv", "label,text\nx,one, two\n", r"a.csv: line 2: 3 columns, expected 2 as in line 1. Put a text with a "),
+    ("a.tsv", "label\ttext\nx\tone\ttwo\n", r"a.tsv: line 2: 3 columns, expected 2 as in line 1. Take tabs out"),
     ("a.csv", 'label,text\nx,"one\n', r"a.csv: line 2: not a row of a table"),
+    ("a.tsv", "label\ttext\nx\tone\ttwo\n", r"a.tsv: line 2: 3 columns, expected 2 as in line 1. Take tabs out"),
     ("a.csv", "lable,text\nx,one\n", r"a.csv: line 1: no column 'label'. Did you mean 'lable'\? Set task.labels"),
     ("a.csv", "label,text\n,one\n", r"a.csv: line 2: no label, expected one in the field 'label'"),
     ("a.jsonl", '{"text": "one"}\n', r"a.jsonl: line 1: no field 'label'"),

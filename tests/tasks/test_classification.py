@@ -114,6 +114,13 @@ def test_awkward_tables_work_or_are_one_line(folder, tmp_path):
         chainrule.evaluate(tmp_path / "run", tmp_path / "c.csv")
 
 
+def test_texts_that_all_have_one_label_are_refused(tmp_path):
+    (tmp_path / "same.csv").write_text("label,text\ngood,one\ngood,two\n")
+    with pytest.raises(DataError, match="same.csv: all 2 texts have the label 'good', expected at least two labels"):
+        chainrule.train("bag-classifier", tmp_path / "same.csv", tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_network_that_does_not_pool_is_refused(folder, tmp_path):
     with pytest.raises(OptionError, match=r"model.pooling = None, expected mean, max, last or another pooling"):
         chainrule.train("bag-classifier", folder / "train.csv", tmp_path / "run", overrides=["model.pooling=null"])

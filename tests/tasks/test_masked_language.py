@@ -349,3 +349,17 @@ def test_evaluate_gives_intervals_over_windows(text, tmp_path):
         low, high = found["interval"][name]
         assert low < found[name] < high
     assert "interval" not in chainrule.evaluate(tmp_path / "run", text, bootstrap=0)
+
+
+def test_white_space_is_itself_in_json_and_in_quotes_on_the_terminal(text, tmp_path, capsys):
+    chainrule.train("bert-small", text, tmp_path / "run", overrides=[
+        "tokenizer=characters", *FEW[1:], "model.pattern=sf", "model.s.heads=1"])
+    capsys.readouterr()
+    words = ["fill", str(tmp_path / "run"), "the c[MASK]t", "--top", "100"]
+    with pytest.raises(SystemExit):
+        main([*words, "--json"])
+    tokens = {each["token"] for each in json.loads(capsys.readouterr().out)["gaps"][0]}
+    assert " " in tokens and "' '" not in tokens
+    with pytest.raises(SystemExit):
+        main(words)
+    assert "  ' '\n" in capsys.readouterr().out

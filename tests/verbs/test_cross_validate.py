@@ -72,3 +72,12 @@ def test_mistakes_are_one_line(data, tmp_path):
                            "--valid", str(data), "--folds", "3", "--out", "run"], cwd=tmp_path, text=True,
                           capture_output=True)
     assert done.returncode == 2 and "expected neither --valid nor --from beside it" in done.stderr
+
+
+def test_the_summary_of_folds_does_not_say_that_nothing_was_validated(data, tmp_path):
+    from chainrule.cli.terminal.summary import stepped
+
+    report = chainrule.cross_validate("bag-classifier", data, tmp_path / "run", folds=2, overrides=[
+        "model.width=8", "training.budget.steps=1"])
+    rows = dict(stepped(report))
+    assert rows["validation"] == "by the folds, below" and "best in validation" in rows["kept"]

@@ -128,3 +128,12 @@ def test_inspect_draws_the_alignment(folder):
     assert found["target"] == "le chat voit" and len(found["alignment"]["weights"]) == 4
     assert "there is nothing to look at" in ran().stderr
     assert "expected a name that ends in" in ran("the cat", "--out", "a.gif").stderr
+
+
+def test_tokens_of_an_alignment_are_named_as_a_reader_spells_them(tmp_path):
+    (tmp_path / "pairs.tsv").write_text("two men\tzwei Männer\nthe men\tfür Männer\n" * 8)
+    chainrule.train("attention-rnn", tmp_path / "pairs.tsv", tmp_path / "run", overrides=[
+        "model.width=16", "training.budget.steps=1", "tokenizer=byte_pair", "tokenizer.size=290"])
+    found = chainrule.load(tmp_path / "run").model.align("the men", "für Männer")
+    assert found.source == ["⟨s⟩", "the", "men", "⟨/s⟩"]
+    assert "".join(found.target) == "fürMänner⟨/s⟩"

@@ -42,6 +42,8 @@ def _loss(found: Mapping[str, float], per: str) -> str:
 
 
 def _validation(report: Mapping[str, Any]) -> str:
+    if "folds" in report:
+        return "by the folds, below"
     if "valid" not in report:
         return "none: there was no validation text (--valid SPEC, or split.valid=0.1)"
     return measured(report["valid"])

@@ -48,7 +48,9 @@ class Text(Modality):
         return [np.concatenate([start, shortened(ids, max(1, most - 2)), end]) for ids in ids_of(values, tokenizer)]
 
     def names(self, array: np.ndarray, tokenizer: Any) -> list[str]:
-        return [tokenizer.token(int(id)) for id in array]
+        from chainrule.text.tokenizer import as_words
+
+        return as_words(tokenizer, array.tolist())
 
     def batch(self, arrays: Sequence[np.ndarray], facts: Facts, draw: np.random.Generator | None
               ) -> tuple[np.ndarray, np.ndarray]:

@@ -51,9 +51,9 @@ class CrossAttention(nn.Module):
         self.inward = Linear(place.source_width or place.width, 2 * place.width, bias=bias)
         self.outward = Linear(place.width, place.width, bias=bias, depth=place.depth)
         self.attend = build("parts/attention", attend, replace(place, heads=heads, causal=False, dropout=dropout))
-        if self.attend.memory is not None:
+        if self.attend.memory is not None or getattr(self.attend, "by_distance", False):
             name = attend if isinstance(attend, str) else attend["name"]
-            raise OptionError("CrossAttention.attend", name, "full, or another that sees all of the source",
+            raise OptionError("CrossAttention.attend", name, "full, or another that sees all of the source alike",
                               "The source has no positions in common with the text.")
 
     def start(self, batch: int, room: int, like: Tensor) -> Source:

@@ -63,8 +63,17 @@ class LSTMCell(Cell):
     def forward(self, x: Tensor, state: LSTMState) -> tuple[Tensor, dict[str, Tensor], LSTMState]:
         if goes_by_steps(x):
             return super().forward(x, state)
-        y, (h, c) = self.fused(x, (state.h[None], state.c[None]))
+        if x.device.type == "cpu" and torch.is_autocast_enabled("cpu") and not _has_half():
+            with torch.autocast("cpu", enabled=False):
+                y, (h, c) = self.fused(x.float(), (state.h.float()[None], state.c.float()[None]))
+        else:
+            y, (h, c) = self.fused(x, (state.h[None], state.c[None]))
         return y, {}, LSTMState(h[0], c[0])
+
+
+def _has_half() -> bool:
+    """Whether the processor computes in bfloat16; where it does not, oneDNN's kernel refuses mixed precision."""
+    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
 def gates(i: Tensor, f: Tensor, g: Tensor, o: Tensor, c: Tensor) -> dict[str, Tensor]:

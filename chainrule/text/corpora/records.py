@@ -91,10 +91,10 @@ def columns_of(row: Sequence[str]) -> str:
 
 
 def check_width(row: Sequence[str], width: int | None, where: str, delimiter: str) -> None:
-    """Refuses a row that goes on behind the last column of its header: a text with a bare comma would be cut there."""
+    """Refuses a row that goes on behind the last column of the first: a text with a bare comma would be cut there."""
     if width is not None and any(cell.strip() for cell in row[width:]):
         mend = "Put a text with a comma into quotes." if delimiter == "," else "Take tabs out of texts."
-        raise DataError(f"{where}: {columns_of(row)}, expected {width} as in the header. {mend}")
+        raise DataError(f"{where}: {columns_of(row)}, expected {width} as in line 1. {mend}")
 
 
 def table_rows(text: Iterator[tuple[int, bytes]], path: Path, *, longest: int, delimiter: str, quoting: Literal[0, 3]

@@ -68,7 +68,8 @@ def test_a_source_is_looked_at_once_and_kept():
     torch.testing.assert_close(torch.cat([first, rest], dim=1), at_once)
 
 
-@pytest.mark.parametrize("attend", [name for name in names("parts/attention") if name != "sliding_window"])
+@pytest.mark.parametrize("attend", [name for name in names("parts/attention")
+                                    if name not in ("sliding_window", "relative")])
 def test_cross_attention_steps_as_it_reads_with_any_weighting(attend):
     mixer, x = made("cross_attention", attend=attend), torch.randn(B, T, D, dtype=torch.float64)
     reading = Reading(source=torch.randn(B, S, D, dtype=torch.float64))
@@ -80,9 +81,10 @@ def test_cross_attention_steps_as_it_reads_with_any_weighting(attend):
     torch.testing.assert_close(torch.cat(found, dim=1), at_once)
 
 
-def test_an_attention_that_sees_a_part_of_the_keys_is_refused_for_a_source():
-    with pytest.raises(OptionError, match="CrossAttention.attend = 'sliding_window', expected full, or another that"):
-        made("cross_attention", attend={"name": "sliding_window", "window": 2})
+@pytest.mark.parametrize("attend", ["sliding_window", "relative"])
+def test_an_attention_by_distance_is_refused_for_a_source(attend):
+    with pytest.raises(OptionError, match=f"CrossAttention.attend = '{attend}', expected full, or another that"):
+        made("cross_attention", attend={"name": attend})
 
 
 def test_cross_attention_without_a_source_says_so():
