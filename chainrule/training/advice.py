@@ -12,19 +12,19 @@ SMALL = 100  # parameters for each token of the text
 
 
 def advice(state: TrainingState, learner: Learner, *, keeps_best: bool) -> list[str]:
-    """About overfitting, and about a text that is far too small for the model."""
+    """About overfitting, and about data that is far too small for the model."""
     found, tokens = [], learner.data.tokens
     if not keeps_best and _overfitted(state):
         found.append(
             f"the validation loss was best at step {int(state.best['step']):,} ({state.best['loss']:.3f}) and ended "
-            f"at {state.last['loss']:.3f}: the model overfitted the training text. Try training.patience=3, "
+            f"at {state.last['loss']:.3f}: the model overfitted the training data. Try training.patience=3, "
             f"which stops there and keeps the best, a smaller training.budget, or a higher {learner.dropout_option}.")
     if not state.losses and state.tokens > OFTEN * tokens:
-        found.append(f"the text was read {state.tokens / tokens:,.0f} times, and without validation text nothing "
+        found.append(f"the data was read {state.tokens / tokens:,.0f} times, and without validation data nothing "
                      "shows whether the model overfitted. Try --valid SPEC, or split.valid=0.1.")
     if learner.size > SMALL * tokens:
-        found.append(f"the text has {tokens:,} tokens and the model {learner.size:,} parameters: far too little "
-                     "text for it. Try more text, or a smaller model.width.")
+        found.append(f"the data has {tokens:,} tokens and the model {learner.size:,} parameters: far too little "
+                     "data for it. Try more, or a smaller model.width.")
     return found
 
 

@@ -197,7 +197,7 @@ def test_a_text_of_few_tokens_trains(recipe, text, tmp_path, capsys):
     code, report, said = called(capsys, *training(tmp_path, recipe, "run", "split.valid=0", "training.budget.epochs=2",
                                                   "training.accumulation=3", "--json"))
     assert code == 0 and json.loads(report)["tokens"] >= 2 * len(text), said
-    assert " far too little text for it. " in json.loads(report)["advice"][-1]
+    assert " far too little data for it. " in json.loads(report)["advice"][-1]
 
 
 def test_a_hybrid_trains_without_new_code(folder, capsys):

@@ -83,7 +83,7 @@ def test_overfitting_is_reported_with_advice(tmp_path):
     best = int(fitted.state.best["step"])
     assert fitted.kept == 30 > best
     assert fitted.advice[0].startswith(f"the validation loss was best at step {best} (")
-    assert ("the model overfitted the training text. Try training.patience=3, which stops there and keeps the best"
+    assert ("the model overfitted the training data. Try training.patience=3, which stops there and keeps the best"
             in fitted.advice[0])
     _, fitted = train(TRANSFORMER, dataclasses.replace(plan, patience=3), tmp_path / "best", valid=backwards())
     assert fitted.kept == best and fitted.advice == []
@@ -94,9 +94,9 @@ def test_a_text_far_too_small_is_reported(tmp_path):
     _, fitted = train_ids(TRANSFORMER, plan, text(9), None, VOCABULARY, tmp_path, device="cpu",
                           callbacks=Callbacks(silent))
     assert fitted.advice == [
-        "the text was read 93 times, and without validation text nothing shows whether the model overfitted. Try "
+        "the data was read 93 times, and without validation data nothing shows whether the model overfitted. Try "
         "--valid SPEC, or split.valid=0.1.",
-        "the text has 9 tokens and the model 960 parameters: far too little text for it. Try more text, or a smaller "
+        "the data has 9 tokens and the model 960 parameters: far too little data for it. Try more, or a smaller "
         "model.width."]
     _, fitted = train(TRANSFORMER, planned(), tmp_path / "fine")
     assert fitted.advice == []
