@@ -108,15 +108,21 @@ def _show(found: dict[str, Any]) -> None:
     rows.append(("all", "", 1, found["parameters"], scaled_flops(total["forward"]), scaled_flops(total["training"])))
     table(["part", "", "times", "parameters", "FLOPs/token", "in training"], rows)
     memory, cache, speed = found["training_bytes"], found["decoding_bytes"], found["speed"]
-    lines = [("vocabulary, context", f"{found['vocabulary']:,} tokens, {found['context']:,} at a time"),
+    words = [("vocabulary, context", f"{found['vocabulary']:,} tokens, {found['context']:,} at a time")]
+    lines = [*(words if found["vocabulary"] else [("context", f"{found['context']:,} places at a time")]),
              ("memory for training", f"{scaled_bytes(memory['total'])}: " + ", ".join(
                  f"{name} {scaled_bytes(size)}" for name, size in memory.items() if name != "total" and size)),
              ("memory for decoding", f"{scaled_bytes(cache['fixed'])} and {scaled_bytes(cache['per_token'])} for each "
                                      "token"),
-             ("speed here", f"{scaled_flops(speed['flops'])}FLOP/s, {speed['tokens']:,.4g} tokens/s "
+             ("speed here", f"{scaled_flops(speed['flops'])}FLOP/s, {_rate(speed['tokens'])} tokens/s "
                             f"({speed['measured']}; measured {_ago(speed['when'])})")]
     lines += _run(found["run"]) if "run" in found else [("training", found["open"])]
     table(["", ""], lines)
+
+
+def _rate(value: float) -> str:
+    """`10,570`, `3.14`: no powers of ten, unless a model is very slow."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _ago(when: float) -> str:

@@ -137,3 +137,9 @@ def test_an_engine_model_that_does_not_fit_in_memory_is_refused_before_it_is_bui
 def test_a_wrong_option_is_one_line(cost, option, words):
     done = cost("transformer", *option, code=2)
     assert words in done.stderr and done.stderr.count("\n") == 1 and not done.stdout
+
+
+def test_a_model_without_tokens_has_no_vocabulary_of_0(cost):
+    shown = cost("vit").stdout
+    assert "\ncontext " in shown and " places at a time" in shown and "vocabulary" not in shown
+    assert "e+" not in shown
