@@ -121,9 +121,7 @@ class SequenceToSequence(OnRows, Learned):
         if copies and (self.vocabulary != "shared" or self.modality.endings):
             raise OptionError("model.head", recipe.model.head["name"], "tied or untied here", "A head that copies "
                               "needs sources of text in the targets' vocabulary: task.vocabulary=shared.")
-        train = [each for each in pairs_of(job.corpus) if each.source.strip() and each.target.strip()]
-        if not train:
-            raise DataError(f"{job.corpus.name}: no pair whose source and target both have text.")
+        train = _filled(pairs_of(job.corpus), job.corpus.name)
         known = self._known(train, job)
         encoded = self._encoded(train, known, recipe.model)
         valid = None if job.valid is None else self._encoded(list(pairs_of(job.valid)), known, recipe.model)
@@ -243,6 +241,19 @@ class SequenceToSequence(OnRows, Learned):
         from chainrule.models.translator import NeuralTranslator
 
         return NeuralTranslator(network, known, self)
+
+
+def _filled(pairs: Iterator[Pair], name: str) -> list[Pair]:
+    """Pairs of which both sides have text; a line says how many have not."""
+    found, empty = list[Pair](), list[Pair]()
+    for each in pairs:
+        (found if each.source.strip() and each.target.strip() else empty).append(each)
+    if not found:
+        raise DataError(f"{name}: no pair whose source and target both have text.")
+    if empty:
+        some = "1 pair with an empty side is" if len(empty) == 1 else f"{len(empty):,} pairs with an empty side are"
+        log.info(f"{some} left out, the first of them in {empty[0].file}, line {empty[0].line:,}.")
+    return found
 
 
 def _fitting(pairs: EncodedPairs, model: Any, name: str, whole: bool) -> EncodedPairs:

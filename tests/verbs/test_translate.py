@@ -137,3 +137,12 @@ def test_tokens_of_an_alignment_are_named_as_a_reader_spells_them(tmp_path):
     found = chainrule.load(tmp_path / "run").model.align("the men", "für Männer")
     assert found.source == ["⟨s⟩", "the", "men", "⟨/s⟩"]
     assert "".join(found.target) == "fürMänner⟨/s⟩"
+
+
+def test_pairs_with_an_empty_side_are_left_out_aloud(tmp_path, caplog):
+    caplog.set_level("INFO", "chainrule")
+    (tmp_path / "a.en").write_text("two men\n\nthe men\n")
+    (tmp_path / "a.de").write_text("zwei\ndrei\nvier\n")
+    chainrule.train("seq2seq", tmp_path / "a.en", tmp_path / "run", target=tmp_path / "a.de", overrides=[
+        "model.width=16", "training.budget.steps=1", "tokenizer=words"])
+    assert f"1 pair with an empty side is left out, the first of them in {tmp_path / 'a.en'}, line 2." in caplog.text
