@@ -10,7 +10,7 @@ demo: .venv/.installed-neural
 	$(BIN)/python examples/first_minutes.py
 
 test: .venv/.installed-dev page lint
-	$(BIN)/python -m pytest -n auto -q
+	$(BIN)/python -m pytest -n auto --dist worksteal -q
 
 # The script and style of HTML pages, bundled from web/ into chainrule/pages/built. Node comes from PyPI where there is none.
 page: .venv/.installed
