@@ -3,7 +3,7 @@
 import pytest
 
 from chainrule.errors import UsageError
-from chainrule.experiments.contestants import check_recipes, contestants
+from chainrule.experiments.contestants import check_recipes, contestants, one_task
 
 
 def names(*words, **more):
@@ -79,8 +79,11 @@ def test_a_variant_of_a_grid_that_does_not_fit_is_refused():
     assert "witten_bell" in said and "\n" not in said
 
 
-def test_a_model_that_predicts_no_text_is_refused():
-    assert "is not a language model: it predicts no text" in refused("ngram", "bert-small")
+def test_models_of_different_tasks_are_refused():
+    entries = [each.resolved([]) for each in contestants(["ngram", "bert-small"])]
+    with pytest.raises(UsageError, match=r"ngram \(language model\) and bert-small \(masked language model\) are of "
+                       "different tasks, expected one task for all"):
+        one_task(entries)
 
 
 @pytest.mark.parametrize(("words", "more", "message"), [

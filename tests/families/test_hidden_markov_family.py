@@ -178,7 +178,7 @@ def test_no_torch_is_needed(folder, tmp_path):
 
     ran("train", "hmm-tagger", "--data", folder / "train.conllu", "--valid", folder / "test.conllu", "--out", "run")
     assert json.loads(ran("evaluate", "run", "--data", folder / "test.conllu", "--json"))["accuracy"] == 1.0
-    assert ran("tag", "run", "The cows eat hay", "--to", "inline") == "The/DET cows/NOUN eat/VERB hay/NOUN\n"
+    assert ran("tag", "run", "The cows eat hay", "--as", "inline") == "The/DET cows/NOUN eat/VERB hay/NOUN\n"
     shown = ran("inspect", "run", "The toads eat hay")
     assert "DET → NOUN" in shown and "unknown word, -s (" in shown
     found = json.loads(ran("compare", "hmm-tagger", "hmm-tagger", "model.order=1", "--data", folder / "train.conllu",
