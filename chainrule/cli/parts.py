@@ -9,6 +9,7 @@ import typer
 
 from chainrule.cli.terminal.console import Json, emit, table
 from chainrule.errors import ChainruleError, UsageError, did_you_mean
+from chainrule.recipe.papers import paper
 from chainrule.recipe.registry import kinds, names, summary
 
 
@@ -18,7 +19,7 @@ def parts(
     folder: Annotated[Path | None, typer.Argument(help="After check: a plug-in folder, or one file of it.")] = None,
     json: Json = False,
 ) -> None:
-    """List the parts that recipes can name, with a sentence on each; or check those of a plug-in folder.
+    """List the parts that recipes can name, each with a sentence and its paper; or check those of a plug-in folder.
 
     A plug-in folder has subfolders named as the kinds: mixers/, attention/, heads/, smoothing/, families/. `check` runs
     the contract of each kind on every part in it, as the package's own tests do on its parts, and says what passed.
@@ -43,9 +44,14 @@ def parts(
     if kind is not None and kind not in kinds():
         raise UsageError(f"no kind of part named {kind!r}.{did_you_mean(kind, kinds())}")
     listed = {each: {name: summary(each, name) for name in names(each)} for each in ([kind] if kind else kinds())}
-    emit({"parts": listed}, json, lambda data: table(
-        ["kind", "name", "what it is"],
-        [(each, name, text) for each, group in data["parts"].items() for name, text in group.items()]))
+    papers = {each: {name: paper(each, name) for name in group} for each, group in listed.items()}
+    emit({"parts": listed, "papers": papers}, json, lambda data: table(
+        ["kind", "name", "what it is"], [(each, name, " ".join(filter(None, [text, in_brackets(papers[each][name])])))
+                                         for each, group in data["parts"].items() for name, text in group.items()]))
+
+
+def in_brackets(text: str) -> str:
+    return f"[{text}]" if text else ""
 
 
 def _checked(path: Path) -> dict[str, Any]:

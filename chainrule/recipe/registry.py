@@ -45,11 +45,16 @@ def kinds() -> list[str]:
     return found
 
 
-def summary(kind: str, name: str) -> str:
-    """The first sentence of a part's class docstring, read without importing the file."""
+def docstring(kind: str, name: str) -> str:
+    """What a part says about itself, read without importing the file."""
     tree = ast.parse(_path(kind, name).read_text(encoding="utf-8"))
     marked = [node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef) and is_marked(node)]
-    return (ast.get_docstring(marked[0] if marked else tree) or "").split("\n")[0]
+    return ast.get_docstring(marked[0] if marked else tree) or ""
+
+
+def summary(kind: str, name: str) -> str:
+    """The first sentence of a part's docstring."""
+    return docstring(kind, name).split("\n")[0]
 
 
 def find(kind: str, name: str) -> Callable[..., Any]:
