@@ -17,6 +17,7 @@ from chainrule.models.shape import Shape
 from chainrule.models.stack import Stack
 from chainrule.parts.place import Place
 from chainrule.recipe.registry import build, find, options, summary
+from chainrule.watching import watch
 
 NORMS, DROPOUTS, POSITIONS = "parts/norms", "parts/dropouts", "parts/positions"
 EMBEDDINGS, WIRINGS, HEADS_KIND = "parts/embeddings", "parts/wirings", "parts/heads"
@@ -104,22 +105,54 @@ def gradients_reach_all(kind: str, name: str) -> None:
     if kind == EMBEDDINGS:
         y = part(read_by(part))
     else:
-        y = part(x, lambda inward: (inward.tanh(), None))[0] if kind == WIRINGS else part(x)
+        y = _through(part, x) if kind == WIRINGS else part(x)
     (y * torch.randn_like(y)).sum().backward()
     for parameter_name, parameter in part.named_parameters():
         require(not parameter.requires_grad or (parameter.grad is not None and bool(parameter.grad.any())),
                 f"no gradient reaches {parameter_name}")
 
 
+def _through(wiring: Any, x: torch.Tensor) -> torch.Tensor:
+    """Two sublayers of one wiring, so that one sees what the other has made of the stream."""
+    stream = wiring.open(x)
+    for _ in range(2):
+        stream, _ = wiring(stream, lambda inward: (inward.tanh(), None))
+    return wiring.close(stream)
+
+
 @check(WIRINGS)
 def hands_the_state_on(kind: str, name: str) -> None:
     """It returns the sublayer's state unchanged, and its initialization keeps the sublayer's weights finite."""
     wiring, x = made(kind, name), inputs(torch.float32)
-    y, state = wiring(x, lambda inward: (2 * inward, "after"))
-    require(state == "after" and y.shape == x.shape, "it changes the state or the shape")
+    stream = wiring.open(x)
+    y, state = wiring(stream, lambda inward: (2 * inward, "after"))
+    require(state == "after" and y.shape == stream.shape and wiring.close(y).shape == x.shape,
+            "it changes the state or the shape")
     body = build("parts/mixers", "attention", PLACE)
     wiring.initialize(body, PLACE)
     require(all(bool(each.isfinite().all()) for each in body.parameters()), "first weights are not finite")
+
+
+@check(WIRINGS)
+@torch.inference_mode()
+def in_a_stack(kind: str, name: str) -> None:
+    """In a stack, token by token gives what a whole text gives, watched or not, and padding changes nothing."""
+    torch.manual_seed(0)
+    stack: Any = moved(Stack(Shape(pattern="(sf)*2", width=D, context=CONTEXT, wiring=name), V)).eval()
+    ids = torch.randint(1, V, (B, CONTEXT))
+    whole, _ = stack(ids)
+    with watch() as seen:
+        watched, _ = stack(ids)
+    require_close(watched, whole, "hidden states while they are watched", 1e-5)
+    shapes = {tuple(seen[f"sublayers.{n}/output"][0].shape) for n in range(4)}
+    require(shapes == {tuple(whole.shape)}, f"the watched stream has the shapes {shapes}, expected {(B, CONTEXT, D)}")
+    state, found = stack.start(B, CONTEXT), []
+    for t in range(CONTEXT):
+        hidden, state = stack(ids[:, t:t + 1], state)
+        found.append(hidden)
+    require_close(torch.cat(found, dim=1), whole, "token by token", 1e-5)
+    alone, _ = stack(ids[:1, :5])
+    require_close(alone, whole[:1, :5], "a row by itself", 1e-5)
 
 
 @check(EMBEDDINGS)

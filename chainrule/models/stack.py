@@ -45,12 +45,11 @@ class Sublayer(nn.Module):
                 ) -> tuple[Tensor, Tensor | None, Any]:
         """Takes and returns the stream and a term that is still to be added to it."""
         if watched():  # then each sublayer by itself
-            x, added = x if added is None else x + added, None
+            x, added = (x, None) if added is None else self.wiring.settled(x, added)
             note("inward", x)
         x, added, state = self.wiring.flow(x, added, lambda inward: self.body(inward, state, reading))
         if watched():
-            x, added = x if added is None else x + added, None
-            note("output", x)
+            note("output", self.wiring.close(x if added is None else x + added))
         return x, added, state
 
 
@@ -167,13 +166,23 @@ class Stack(nn.Module):
         here = self._placed(reading, state, time, x.device)
         x = self.dropout(self.position.embed(x, here.positions))
         note("embedded", x)
-        after, added = [], None
+        x, after, added = self.opened(x), [], None
         for n, layer in enumerate(self.sublayers):
             own = None if state is None else state.sublayers[n]
             x, added, own = placed(f"sublayers.{n}", layer, x, added, own, here)
             after.append(own)
-        _, hidden = summed(self.norm, x, added)
+        _, hidden = summed(self.norm, self.closed(x), added)
         return hidden, None if state is None else StackState(tuple(after), self._longer(state.lengths, time))
+
+    def opened(self, x: Tensor) -> Tensor:
+        """(B, T, D) to the stream of the sublayers: the same, unless their wiring has another."""
+        layers: Any = self.sublayers
+        return layers[0].wiring.open(x) if len(layers) else x
+
+    def closed(self, x: Tensor) -> Tensor:
+        """The stream to (B, T, D)."""
+        layers: Any = self.sublayers
+        return layers[-1].wiring.close(x) if len(layers) else x
 
     def looking_at(self, given: Given, reading: Reading | None = None) -> Reading:
         """A reading with the vectors of a source."""

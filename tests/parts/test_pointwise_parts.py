@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from chainrule.errors import OptionError
+from chainrule.parts.feedforwards import mlp
 from chainrule.parts.place import Place
 from chainrule.parts.reading import Reading
 from chainrule.recipe.problems import Problems
@@ -15,10 +16,14 @@ torch.set_num_threads(1)
 B, T, D, F = 2, 3, 5, 7
 PLACE = Place(D)
 GATES = {"glu": lambda a: 1 / (1 + math.exp(-a)), "reglu": lambda a: max(a, 0.0),
-         "geglu": lambda a: a * (1 + math.erf(a / math.sqrt(2))) / 2, "swiglu": lambda a: a / (1 + math.exp(-a))}
+         "geglu": lambda a: a * (1 + math.erf(a / math.sqrt(2))) / 2, "swiglu": lambda a: a / (1 + math.exp(-a)),
+         "liglu": lambda a: a}
 ACTIVATIONS = {"relu": GATES["reglu"], "gelu": GATES["geglu"], "silu": GATES["swiglu"], "tanh": math.tanh,
                "sigmoid": GATES["glu"], "relu_squared": lambda a: max(a, 0.0) ** 2, "identity": lambda a: a,
-               "gelu_tanh": lambda a: a / 2 * (1 + math.tanh(math.sqrt(2 / math.pi) * (a + 0.044715 * a**3)))}
+               "gelu_tanh": lambda a: a / 2 * (1 + math.tanh(math.sqrt(2 / math.pi) * (a + 0.044715 * a**3))),
+               "elu": lambda a: a if a > 0 else math.exp(a) - 1,
+               "selu": lambda a: 1.0507009873554805 * (a if a > 0 else 1.6732632423543772 * (math.exp(a) - 1)),
+               "softplus": lambda a: math.log(1 + math.exp(a))}
 
 
 def made(kind, name, place=PLACE, **options):
@@ -45,6 +50,10 @@ def test_an_mlp_is_its_equation(activation):
     inner = [ACTIVATIONS[activation](a) for a in (part.inward.weight @ x + part.inward.bias).tolist()]
     wanted = part.outward.weight @ torch.tensor(inner, dtype=torch.float64) + part.outward.bias
     torch.testing.assert_close(part.through(x), wanted)
+
+
+def test_every_activation_has_its_equation_here():
+    assert ACTIVATIONS.keys() == mlp.ACTIVATIONS.keys()
 
 
 @pytest.mark.parametrize("name", sorted({*names("parts/feedforwards")} - {"mixture_of_experts"}))

@@ -80,7 +80,7 @@ def _pieces(stack: Any, letters: Iterable[str], tokens: int) -> Iterator[tuple[n
     yield stack.embedding, "", lambda: _differentiable(stack.embedding(given))
     yield stack.position, "", lambda: stack.position.embed(x, reading.positions)
     for letter, layer in zip(letters, stack.sublayers, strict=True):
-        yield layer, letter, lambda layer=layer: _whole(*layer(x, None, None, reading)[:2])  # type: ignore[misc]
+        yield layer, letter, lambda layer=layer: _whole(*layer(stack.opened(x), None, None, reading)[:2])  # type: ignore[misc]
     yield stack.norm, "", lambda: stack.norm(x)
     if stack.pooling is not None:
         yield stack.pooling, "", lambda: stack.pooling(x, None)

@@ -44,7 +44,7 @@ def _through_time(loss: Tensor, carried: list[list[Tensor]]) -> tuple[Norms, ...
     found = []
     for layer in carried:
         parts = [torch.zeros_like(each) if grad is None else grad for each, grad in zip(layer, grads, strict=False)]
-        grad_BTD = parts[0] if parts[0].dim() == 3 else torch.stack(parts, dim=1)
+        grad_BTD = torch.stack(parts, dim=1) if len(parts) > 1 or parts[0].dim() < 3 else parts[0].flatten(2)
         found.append(tuple(grad_BTD.norm(dim=-1).mean(0).flip(0).tolist()))
     return tuple(found)
 

@@ -15,7 +15,7 @@ from chainrule.recipe.registry import part
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu, "gelu": F.gelu, "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "silu": F.silu,
     "tanh": lambda x: x.tanh(), "sigmoid": lambda x: x.sigmoid(), "relu_squared": lambda x: F.relu(x).square(),
-    "identity": lambda x: x,
+    "elu": F.elu, "selu": F.selu, "softplus": F.softplus, "identity": lambda x: x,
 }
 
 
@@ -26,7 +26,9 @@ class MLP(Pointwise):
     y = W₂ φ(W₁ x + b₁) + b₂.
 
     Vaswani et al. 2017, arXiv:1706.03762, eq. 2; hidden width F = 4 D by default. W₁ starts as N(0, 1/D), W₂ as
-    N(0, 1/(F · depth)), biases at 0.
+    N(0, 1/(F · depth)), biases at 0. φ is `relu`, `gelu` (arXiv:1606.08415), `gelu_tanh` (its approximation by tanh),
+    `silu` (Swish, arXiv:1710.05941), `elu` (arXiv:1511.07289), `selu` (arXiv:1706.02515), `sigmoid`, `tanh`,
+    `softplus` (ln(1 + eˣ)), `relu_squared` (arXiv:2109.08668) or `identity`.
     """
 
     def __init__(self, place: Place, *, hidden: int | None = None, activation: str = "gelu",

@@ -19,6 +19,14 @@ class Wiring(nn.Module):
     ends_with_norm = False  # whether the stack ends with one more norm
     scales_with_depth = True  # whether what writes into the stream starts 1/√depth as large, as `Linear` has it
 
+    def open(self, x: Tensor) -> Tensor:
+        """(B, T, D) to the stream that all sublayers of a stack share; the first sublayer's wiring opens it."""
+        return x
+
+    def close(self, x: Tensor) -> Tensor:
+        """The stream to (B, T, D), the reverse of `open`; the last sublayer's wiring closes it."""
+        return x
+
     def initialize(self, body: nn.Module, place: Place) -> None:
         """Changes the first weights of the sublayer, once both are built; most wirings leave them alone."""
 
@@ -33,3 +41,7 @@ class Wiring(nn.Module):
         """
         x, state = self(x if added is None else x + added, sublayer)
         return x, None, state
+
+    def settled(self, x: Tensor, added: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Stream and pending term for a sublayer that is watched: added up, unless it reads the stream without them."""
+        return x + added, None

@@ -36,6 +36,8 @@ EQUATIONS = {
     "deep_norm": lambda x, f, norm: norm(ALPHA * x + f(x) / 2),
     "rezero": lambda x, f, norm: x + 0.7 * f(x) / 2,
 }
+APART = {"hyper_connections"}  # with several streams: a test of its own
+NORMED = {"pre_norm", "hyper_connections"}  # the stack ends with one more norm
 
 
 def made(name):
@@ -54,14 +56,14 @@ def test_a_wiring_is_its_equation(name):
 
 
 def test_every_wiring_has_its_equation_here():
-    assert sorted(EQUATIONS) == names("parts/wirings")
+    assert sorted({*EQUATIONS} | APART) == names("parts/wirings")
 
 
-@pytest.mark.parametrize("name", EQUATIONS)
-def test_only_pre_norm_ends_with_one_more_norm(name):
+@pytest.mark.parametrize("name", sorted({*EQUATIONS} | APART))
+def test_a_stream_that_no_wiring_has_normalized_ends_with_one_more_norm(name):
     stack = Stack(Shape(pattern="sf", width=D, wiring=name), V)
-    assert made(name).ends_with_norm == (name == "pre_norm") == any(each.startswith("norm.")
-                                                                    for each, _ in stack.named_parameters())
+    assert made(name).ends_with_norm == (name in NORMED) == any(each.startswith("norm.")
+                                                                for each, _ in stack.named_parameters())
 
 
 def first_weights(choice):
