@@ -35,8 +35,8 @@ class EngineState:
 class Sublayer(Composite):
     """One letter of the pattern in its wiring."""
 
-    def __init__(self, letter: str, shape: Shape, place: Place, random: Random):
-        self.body: Any = build_twin(shape.kind(letter), shape.part(letter), place, random, f"model.{letter}")
+    def __init__(self, letter: str, shape: Shape, place: Place, random: Random, body: Any = None):
+        self.body: Any = body or build_twin(shape.kind(letter), shape.part(letter), place, random, f"model.{letter}")
         norm, dropout = (build_twin(BESIDE[each], getattr(shape, each), place, random, f"model.{each}")
                          for each in ("norm", "dropout"))
         wiring = build_twin(BESIDE["wiring"], shape.wiring, place, random, "model.wiring")
@@ -76,11 +76,13 @@ class EngineStack(Composite):
         return build_twin(BESIDE[name], getattr(self.shape, name), place, random, f"model.{name}")
 
     def _sublayers(self, place: Place, random: Random) -> Iterator[Sublayer]:
+        bodies: dict[int, Any] = {}
         made: dict[int, Sublayer] = {}
         for slot in self.shape.slots:
-            if slot.weights not in made:
-                made[slot.weights] = Sublayer(slot.letter, self.shape, place, random)
-            yield made[slot.weights]
+            if slot.wiring not in made:
+                made[slot.wiring] = Sublayer(slot.letter, self.shape, place, random, bodies.get(slot.weights))
+                bodies[slot.weights] = made[slot.wiring].body
+            yield made[slot.wiring]
 
     @property
     def width(self) -> int:

@@ -1,51 +1,73 @@
-"""Patterns of sublayers: `(sf)*6` is sfsfsfsfsfsf, `[sf]*6` one block that is applied six times."""
+"""Patterns of sublayers: `(sf)*6` is sfsfsfsfsfsf, `[sf]*6` one block that is applied six times.
+
+`{sf}*6` is one block too, but each time with norms of its own.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 from chainrule.errors import OptionError
 
 MOST, DEEPEST, DIGITS = 10_000, 50, 9  # sublayers, groups inside groups, digits of a number that are looked at
-TOKEN = re.compile(r"\s*([A-Za-z()\[\]]|\*\s*\d+)")
-CLOSING = {"(": ")", "[": "]"}
+TOKEN = re.compile(r"\s*([A-Za-z()\[\]{}]|\*\s*\d+)")
+CLOSING = {"(": ")", "[": "]", "{": "}"}
+OPENING = {closing: opening for opening, closing in CLOSING.items()}
 
 
 @dataclass(frozen=True)
 class Slot:
-    """A sublayer: its letter, and the number of its weights, which several may share."""
+    """A sublayer: its letter, the number of its weights and that of its wiring, with its norms. Several may share them.
+    """
 
     letter: str
     weights: int
+    wiring: int
 
 
 @dataclass
 class _Group:
-    """`(…)` or `[…]`, so many times; the whole pattern is one, too."""
+    """`(…)`, `[…]` or `{…}`, so many times; the whole pattern is one, too."""
 
     opening: str
     items: list[_Group | str] = field(default_factory=list)
     times: int = 1
 
     def slots(self, numbers: Iterator[int]) -> list[Slot]:
-        """All its sublayers; round brackets make new weights each time, square ones make them once."""
-        made, again = (1, self.times) if self.opening == "[" else (self.times, 1)
-        return again * [slot for _ in range(made) for item in self.items for slot in (
-            [Slot(item, next(numbers))] if isinstance(item, str) else item.slots(numbers))]
+        """All its sublayers; round brackets make new weights each time, the others make them once."""
+        if self.opening == "(":
+            return [slot for _ in range(self.times) for slot in self._once(numbers)]
+        once = self._once(numbers)
+        if self.opening == "[":
+            return self.times * once
+        return [slot for n in range(self.times) for slot in (_with_own_wirings(once, numbers) if n else once)]
+
+    def _once(self, numbers: Iterator[int]) -> list[Slot]:
+        found = []
+        for item in self.items:
+            found += item.slots(numbers) if isinstance(item, _Group) else [Slot(item, number := next(numbers), number)]
+        return found
 
     def size(self) -> int:
         """How many sublayers it has."""
         return self.times * sum(1 if isinstance(item, str) else item.size() for item in self.items)
 
 
+def _with_own_wirings(slots: list[Slot], numbers: Iterator[int]) -> list[Slot]:
+    """The same sublayers, with other norms; those that shared a wiring still do."""
+    new = {old: next(numbers) for old in dict.fromkeys(slot.wiring for slot in slots)}
+    return [replace(slot, wiring=new[slot.wiring]) for slot in slots]
+
+
 def slots(pattern: str) -> list[Slot]:
     """Every sublayer from the input to the output. Press, Smith & Levy 2020, arXiv:1911.03864.
 
-    Shared weights: Lan et al. 2020 (ALBERT), arXiv:1909.11942; Dehghani et al. 2019, arXiv:1807.03819. An empty pattern
-    has none: the head sees embeddings, or what a pooling makes of them.
+    Shared weights: Lan et al. 2020 (ALBERT), arXiv:1909.11942; Dehghani et al. 2019, arXiv:1807.03819; with norms of
+    their own: Xue et al. 2022 (WideNet), arXiv:2107.11817, §2.3. An empty pattern has none: the head sees embeddings,
+    or what a pooling makes of them.
     """
     whole = _parsed(pattern)
     if not whole.size() and pattern.strip():
@@ -80,7 +102,7 @@ def _parsed(pattern: str) -> _Group:
         elif token in CLOSING.values():
             last = inside.pop()
             if not inside or CLOSING[last.opening] != token:
-                raise _wrong(pattern, f"a {'(' if token == ')' else '['!r} for each {token!r}")
+                raise _wrong(pattern, f"a {OPENING[token]!r} for each {token!r}")
         else:
             inside[-1].items.append(token)
             last = token

@@ -30,16 +30,17 @@ class StackState:
 
 
 class Sublayer(nn.Module):
-    """One letter of the pattern: a mixer or a feedforward in its wiring."""
+    """One letter of the pattern: a mixer or a feedforward in its wiring; `body` is one that others have, too."""
 
-    def __init__(self, letter: str, shape: Shape, place: Place):
+    def __init__(self, letter: str, shape: Shape, place: Place, body: nn.Module | None = None):
         super().__init__()
         wiring: Any = find("parts/wirings", resolve("parts/wirings", shape.wiring)["name"])
         inside = place if wiring.scales_with_depth else replace(place, depth=1)
-        self.body: Any = build(shape.kind(letter), shape.part(letter), inside)
+        self.body: Any = body or build(shape.kind(letter), shape.part(letter), inside)
         self.wiring: Any = build("parts/wirings", shape.wiring, place, partial(build, "parts/norms", shape.norm, place),
                                  partial(build, "parts/dropouts", shape.dropout, place))
-        self.wiring.initialize(self.body, place)
+        if body is None:
+            self.wiring.initialize(self.body, place)
 
     def forward(self, x: Tensor, added: Tensor | None, state: Any, reading: Reading
                 ) -> tuple[Tensor, Tensor | None, Any]:
@@ -93,12 +94,15 @@ class Stack(nn.Module):
                      embedding=self.embedding if shape.shared_embedding else None)
 
     def _sublayers(self, place: Place) -> list[Sublayer]:
-        """One for each slot; those that share weights are one and the same."""
+        """One for each slot; those that share weights and wiring are one and the same."""
+        bodies: dict[int, nn.Module] = {}
         made: dict[int, Sublayer] = {}
         for index, slot in enumerate(self.shape.slots):
-            if slot.weights not in made:
-                made[slot.weights] = Sublayer(slot.letter, self.shape, replace(place, index=index))
-        return [made[slot.weights] for slot in self.shape.slots]
+            if slot.wiring not in made:
+                made[slot.wiring] = Sublayer(slot.letter, self.shape, replace(place, index=index),
+                                             bodies.get(slot.weights))
+                bodies[slot.weights] = made[slot.wiring].body
+        return [made[slot.wiring] for slot in self.shape.slots]
 
     def _check_context(self) -> None:
         """Of an input that always becomes so many vectors, a position part must know them all."""

@@ -21,6 +21,12 @@ V, S, WIDTH, SOURCE_WIDTH = 13, 17, 16, 24
 SIZES = Sizes(V, V, source=Sizes(S, S))
 SHAPES = {"transformer": Shape(pattern="(sxf)*2", width=WIDTH, context=20, source=Shape(
               pattern="(sf)*2", width=SOURCE_WIDTH, causal=False)),
+          "encoder shared": Shape(pattern="(sxf)*2", width=WIDTH, context=20, source=Shape(
+              pattern="[sf]*2", width=SOURCE_WIDTH, causal=False)),
+          "decoder shared": Shape(pattern="[sxf]*2", width=WIDTH, context=20, source=Shape(
+              pattern="(sf)*2", width=SOURCE_WIDTH, causal=False)),
+          "shared with own norms": Shape(pattern="{sxf}*2", width=WIDTH, context=20, source=Shape(
+              pattern="{sf}*2", width=SOURCE_WIDTH, causal=False)),
           "recurrent": Shape(pattern="rx", width=WIDTH, context=20, wiring="residual", position="none", source=Shape(
               pattern="rr", width=SOURCE_WIDTH, causal=False, position="none"))}
 

@@ -30,6 +30,7 @@ SHAPES = {
                   position="none", **SIZES),
     "hybrid": Shape("rsf", parts={"s": {"name": "attention", "heads": 2}}, **SIZES),
     "shared": Shape("[rsf]*2 s", parts={"s": {"name": "attention", "heads": 2}}, **SIZES),
+    "shared with own norms": Shape("{rsf}*2 s", parts={"s": {"name": "attention", "heads": 2}}, **SIZES),
     "other letters": Shape("(AgB)*2", parts={"A": {"name": "attention", "heads": 2}, "g": "gru", "B": "mlp"}, **SIZES),
 }
 every = pytest.mark.parametrize("name", SHAPES)

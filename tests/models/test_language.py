@@ -32,6 +32,7 @@ SHAPES = {
     "some full, most sliding": Shape(pattern="(lf)*2 sf", parts={"l": {"name": "sliding_window", "window": 3}}),
     "experts": Shape(pattern="(sf)*2", parts={"f": {"name": "mixture_of_experts", "experts": 3}}),
     "deep and shared": Shape(pattern="[sf]*3", wiring="deep_norm"),
+    "shared with own norms": Shape(pattern="{sf}*3", wiring="post_norm"),
     "rezero": Shape(pattern="(rf)*2", wiring="rezero", position="none"),
     "adaptive": Shape(pattern="sf", head="adaptive"),
 } | {f"stacked {name}": Shape(pattern="rr", parts={"r": name}, wiring="plain", norm="none", position="none",
@@ -237,6 +238,29 @@ def test_a_block_in_square_brackets_is_the_same_block_each_time():
     apart(ids)[0].square().sum().backward()
     each_round = [apart.sublayers[n].body.outward.weight.grad for n in (2, 4, 6)]
     torch.testing.assert_close(blocks[1].body.outward.weight.grad, sum(each_round))
+
+
+def test_a_block_in_braces_is_the_same_block_with_norms_of_its_own():
+    torch.manual_seed(0)
+    shared, apart = (Stack(Shape(pattern=pattern, width=WIDTH, context=CONTEXT, wiring="deep_norm"), V).double()
+                     for pattern in ("{sf}*3", "(sf)*3"))
+    assert shared.sublayers[0].body is shared.sublayers[2].body is shared.sublayers[4].body
+    assert len({id(layer.wiring) for layer in shared.sublayers}) == 6
+    saved = sum(each.numel() for each in apart.parameters()) - sum(each.numel() for each in shared.parameters())
+    assert saved == 2 * sum(each.numel() for layer in shared.sublayers[:2] for each in layer.body.parameters())
+    for n, layer in enumerate(shared.sublayers):
+        with torch.no_grad():
+            layer.wiring.norm.gain += 0.1 * n
+        apart.sublayers[n].load_state_dict(layer.state_dict())
+    apart.embedding.load_state_dict(shared.embedding.state_dict())
+    torch.testing.assert_close(shared(text())[0], apart(text())[0])
+
+
+def test_the_weights_of_a_shared_body_start_as_those_of_one_that_is_not_shared():
+    """DeepNorm makes first weights smaller: once, however often the body is used."""
+    deviation = {pattern: Stack(Shape(pattern=pattern, width=64, context=4, wiring="deep_norm"), V).sublayers[
+        1].body.outward.weight.std().item() for pattern in ("{sf}*3", "(sf)*3")}
+    assert deviation["{sf}*3"] == pytest.approx(deviation["(sf)*3"], rel=0.05)
 
 
 def test_sublayers_that_share_weights_have_separate_states():

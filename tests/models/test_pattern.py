@@ -30,7 +30,16 @@ def test_round_brackets_make_new_weights_each_time_and_square_ones_make_them_onc
 
 
 def test_sublayers_that_share_weights_have_one_letter():
-    assert slots("[sf]*2") == [Slot("s", 0), Slot("f", 1)] * 2
+    assert slots("[sf]*2") == [Slot("s", 0, 0), Slot("f", 1, 1)] * 2
+
+
+@pytest.mark.parametrize(("pattern", "slots_"), [
+    ("{sf}*2", [("s", 0, 0), ("f", 1, 1), ("s", 0, 2), ("f", 1, 3)]), ("{s}*1 f", [("s", 0, 0), ("f", 1, 1)]),
+    ("{[s]*2}*2", [("s", 0, 0), ("s", 0, 0), ("s", 0, 1), ("s", 0, 1)]),
+    ("[{s}*2]*2", [("s", 0, 0), ("s", 0, 1), ("s", 0, 0), ("s", 0, 1)]),
+    ("({s}*2)*2", [("s", 0, 0), ("s", 0, 1), ("s", 2, 2), ("s", 2, 3)])])
+def test_braces_make_weights_once_and_wirings_each_time(pattern, slots_):
+    assert slots(pattern) == [Slot(*each) for each in slots_]
 
 
 @pytest.mark.parametrize(("pattern", "words"), [
@@ -39,7 +48,8 @@ def test_sublayers_that_share_weights_have_one_letter():
     ("s1", "expected letters, groups and repeats; '1' is none of them"), ("sé", "'é' is none of them"),
     ("s-f", "'-' is none of them"), ("(sf", "a ')' for each '('"), ("[sf", "a ']' for each '['"),
     ("sf)", "a '(' for each ')'"), ("sf]", "a '[' for each ']'"), ("(sf]", "a '[' for each ']'"),
-    ("[sf)", "a '(' for each ')'"), ("([s)f]", "a '(' for each ')'"),
+    ("[sf)", "a '(' for each ')'"), ("{sf]", "a '[' for each ']'"), ("sf}", "a '{' for each '}'"),
+    ("([s)f]", "a '(' for each ')'"),
     (")sf(", "a '(' for each ')'"), ("*3", "a letter or a group before each '*'"),
     ("(*3)", "a letter or a group before each '*'"), ("s*2*2", "a letter or a group before each '*'"),
     ("s**2", "'*' is none of them"), ("s*", "'*' is none of them"), ("s*-1", "'*' is none of them"),

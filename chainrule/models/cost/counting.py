@@ -35,13 +35,15 @@ def counted(shape: Shape, sizes: Sizes | int, context: int | None = None) -> lis
     seen: set[nn.Parameter] = set()
     stacks = [(shape.source, stack.source), (shape, stack)] if shape.source is not None else [(shape, stack)]
     for own_shape, own_stack in stacks:
-        times, made = Counter(own_shape.letters), weights_made(own_shape)
+        times, made, wired = Counter(own_shape.letters), weights_made(own_shape), wirings_made(own_shape)
         for piece, letter, run in _pieces(own_stack, times, tokens):
-            owners, often = list(_parts_of(piece)), times[letter] or 1
-            for owner, own in owners:
+            halves = [(piece.body, made), (piece.wiring, wired)] if letter else [(piece, made)]
+            owners, often = [(*each, copies[letter] or 1) for half, copies in halves for each in _parts_of(half)
+                             ], times[letter] or 1
+            for owner, own, copies in owners:
                 fresh = set(own) - seen  # a tied matrix is counted where it is met first
                 seen |= fresh
-                _add(found, owner, times=often, parameters=(made[letter] or 1) * sum(each.numel() for each in fresh))
+                _add(found, owner, times=often, parameters=copies * sum(each.numel() for each in fresh))
             forward, training = _flops(run)
             read = own_stack.example(1, tokens, "meta")[0].shape[1] * len(stacks)  # an image has its own number
             _add(found, owners[0][0], forward=often * forward / read, training=often * training / read)
@@ -66,12 +68,17 @@ def each_letter_once(shape: Shape) -> Shape:
                    source=None if shape.source is None else each_letter_once(shape.source))
 
 
+def wirings_made(shape: Shape) -> Counter[str]:
+    """How often each letter has a wiring of its own, with its norms."""
+    return Counter(letter for letter, _ in {(slot.letter, slot.wiring) for slot in shape.slots})
+
+
 def weights_made(shape: Shape) -> Counter[str]:
     """How often each letter has weights of its own: less often than it occurs where it shares them."""
     return Counter(letter for letter, _ in {(slot.letter, slot.weights) for slot in shape.slots})
 
 
-def _pieces(stack: Any, letters: Iterable[str], tokens: int) -> Iterator[tuple[nn.Module, str, Callable[[], Tensor]]]:
+def _pieces(stack: Any, letters: Iterable[str], tokens: int) -> Iterator[tuple[Any, str, Callable[[], Tensor]]]:
     """What a token meets: the module, its letter, and a call that runs it on one row of so many tokens."""
     given, _ = stack.example(1, tokens, "meta")
     x = torch.zeros_like(stack.embedding(given)).requires_grad_()  # of an image more or fewer than it has rows

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from chainrule.models.cost.counting import each_letter_once, on_meta, parameters, weights_made
+from chainrule.models.cost.counting import each_letter_once, on_meta, parameters, weights_made, wirings_made
 from chainrule.models.cost.meta_device import counts_shapes
 from chainrule.models.cost.sizes import DecodingMemory, TrainingMemory
 from chainrule.models.shape import Shape
@@ -84,7 +84,12 @@ def decoding_memory(shape: Shape, sizes: Sizes | int) -> DecodingMemory:
 
 
 def _extended(shape: Shape, measure: Callable[[Shape], int], times: Callable[[Shape], Counter[str]]) -> int:
-    """`measure` of a shape, computed from a stack with each letter once and the increment of one more of each."""
+    """`measure` of a shape, computed from a stack with each letter once and the increment of one more of each.
+
+    Where sublayers of a letter are not alike, the whole shape is measured.
+    """
+    if not (_alike(shape) and (shape.source is None or _alike(shape.source))):
+        return measure(shape)
     once = each_letter_once(shape)
     base = measure(once)
     more = [(count, replace(once, pattern=once.pattern + letter)) for letter, count in times(shape).items()]
@@ -93,6 +98,11 @@ def _extended(shape: Shape, measure: Callable[[Shape], int], times: Callable[[Sh
         more += [(count, replace(once, source=replace(inner, pattern=inner.pattern + letter)))
                  for letter, count in times(shape.source).items()]
     return base + sum((count - 1) * (measure(longer) - base) for count, longer in more if count > 1)
+
+
+def _alike(shape: Shape) -> bool:
+    """Whether each sublayer adds what any other of its letter adds: not where only some share a body."""
+    return weights_made(shape) == wirings_made(shape)
 
 
 def _optimizer_bytes(stack: Any, make: Callable[[Any], Any]) -> int:

@@ -16,6 +16,7 @@ SHAPES = {
     "recurrent": Shape("rr", D, T, wiring="plain", position="none", head="untied"),
     "hybrid": Shape("(rsf)*2 f", D, T),
     "shared": Shape("s[sf]*3", D, T),
+    "shared with own norms": Shape("s{sf}*3", D, T),
     "windowed": Shape("(sf)*2", D, T, parts={"s": {"name": "sliding_window", "window": 4}}, wiring="deep_norm"),
     "experts": Shape("(sf)*2", D, T, parts={"f": {"name": "mixture_of_experts", "experts": 4}}, wiring="rezero"),
     "adaptive": Shape("sf", D, T, head="adaptive"),
@@ -80,6 +81,12 @@ def test_a_shared_block_has_its_weights_once_and_computes_each_time():
     shared, apart = (Shape(pattern, D, T) for pattern in ("[sf]*3", "(sf)*3"))
     assert of(shared, "swiglu").parameters == of(apart, "swiglu").parameters / 3 == 3 * D * 64
     assert of(shared, "swiglu").forward == of(apart, "swiglu").forward and of(shared, "attention").times == 3
+
+
+def test_a_shared_block_with_norms_of_its_own_has_them_each_time():
+    shared, own, apart = (Shape(pattern, D, T) for pattern in ("[sf]*3", "{sf}*3", "(sf)*3"))
+    assert of(own, "swiglu") == of(shared, "swiglu")
+    assert of(own, "rms") == of(apart, "rms") and of(own, "rms").parameters == 7 * D
 
 
 def test_only_the_experts_of_a_token_are_counted():

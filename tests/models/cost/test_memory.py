@@ -38,7 +38,7 @@ def test_activations_grow_with_the_rows_and_shrink_with_the_precision():
     assert activations(shape, V, (8, 16), torch.bfloat16) == pytest.approx(whole / 2, rel=0.1)
 
 
-@pytest.mark.parametrize("pattern", ["[sf]*3", "s[sf]*2 f"])
+@pytest.mark.parametrize("pattern", ["[sf]*3", "s[sf]*2 f", "{sf}*3 s"])
 def test_shared_sublayers_have_weights_once_and_activations_each_time(pattern):
     shape = Shape(pattern, 24, 16)
     stack = Stack(shape, V)
