@@ -4,15 +4,21 @@
 
 Each name is a script beside this one, `tasks_NAME.py`, with a docstring of its own that says what it needs. They run
 one after the other; what each prints is printed, and FOLDER gets NAME.json and NAME.log. `--quick` trains for seconds,
-to see that all of it works. The results, with the goals beside them, are in RESULTS.md.
+to see that all of it works. `--together 14` runs the trials of all scripts in one pool of so many processes, in the
+order in which `--only` names them, and ends after `--seconds`: for a GPU that is lent for minutes. The results, with
+the goals beside them, are in RESULTS.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+from trials import run, show
 
 HERE = Path(__file__).parent
 NAMES = sorted(path.stem.removeprefix("tasks_") for path in HERE.glob("tasks_*.py"))
@@ -26,11 +32,17 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("task-results"))
+    parser.add_argument("--together", type=int, metavar="JOBS")
+    parser.add_argument("--only", nargs="+", metavar="TRIAL", help="with --together; TRIAL:2 has two seeds")
+    parser.add_argument("--seconds", type=float, default=3600.0)
+    parser.add_argument("--vectors", help="of taggers")
     given = parser.parse_args()
     unknown = [name for name in given.names if name not in NAMES]
     if unknown:
         parser.error(f"no benchmark named {unknown[0]!r}, expected some of {', '.join(NAMES)}")
     given.out.mkdir(parents=True, exist_ok=True)
+    if given.together:
+        return together(given, given.names or NAMES)
     failed = []
     for name in given.names or NAMES:
         print(f"== {name}", flush=True)
@@ -42,6 +54,23 @@ def main() -> int:
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     return len(failed)
+
+
+def together(given: argparse.Namespace, names: list[str]) -> int:
+    """The trials of several scripts side by side."""
+    work, until = given.out / "work", time.monotonic() + given.seconds
+    work.mkdir(parents=True, exist_ok=True)
+    modules = {name: importlib.import_module(f"tasks_{name}") for name in names}
+    if given.vectors is not None:
+        modules["tagging"].VECTORS.append(given.vectors)
+    data = Path(given.data)
+    found = {each.name: each for module in modules.values() for each in module.trials(data, work, given.quick)}
+    wanted = [each.partition(":") for each in given.only or found]
+    trials = [(found[name], int(seeds or given.seeds)) for name, _, seeds in wanted]
+    quick = ["training.budget.steps=3"] if given.quick else []
+    results = run(trials, work, jobs=given.together, until=until, changes=quick, out=given.out / "tasks.json")
+    show([each for each, _ in trials], results)
+    return sum("failed" in each for each in results)
 
 
 if __name__ == "__main__":

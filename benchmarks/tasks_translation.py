@@ -19,6 +19,8 @@ from trials import Trial, main
 
 QUICK = ("training.budget.steps=3", "training.evaluate_every=3", "training.batch_tokens=512", "tokenizer.size=400")
 
+AVERAGED = ("training.budget.epochs=36", "training.evaluate_every=400", "training.average=5")
+
 
 def trials(data: Path, work: Path, quick: bool) -> list[Trial]:
     """Every recipe on Multi30k; the Transformer on the others; headlines with and without copying."""
@@ -28,8 +30,10 @@ def trials(data: Path, work: Path, quick: bool) -> list[Trial]:
             "measure": "bleu"}
     found = [
         Trial("multi30k transformer", "translation-transformer", goal=38, **same),
-        Trial("multi30k transformer longer", "translation-transformer", goal=38,
-              changes=("training.budget.epochs=40", "training.average=5"), **same),
+        Trial("multi30k transformer averaged", "translation-transformer", goal=38, changes=AVERAGED, **same),
+        Trial("multi30k transformer wider", "translation-transformer", goal=38, changes=(
+            *AVERAGED, "model.width=256", "model.f.hidden=512", "training.optimizer.rate=0.002",
+            "model.embedding.deviation=0.06"), **same),
         Trial("multi30k attention-rnn", "attention-rnn", goal=33, **same),
         Trial("multi30k thought vector", "seq2seq", **same),
         Trial("multi30k thought vector forward", "seq2seq", changes=("task.reverse=false",), **same),

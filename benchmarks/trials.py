@@ -68,17 +68,17 @@ def main(description: str, trials: Callable[[Path, Path, bool], Sequence[Trial]]
         work.mkdir(parents=True, exist_ok=True)
         wanted = [each for each in trials(given.data, work, given.quick) if not given.only or each.name in given.only]
         shared = [*given.change, *(quick if given.quick else ())]
-        results = run(wanted, work, seeds=1 if given.quick else given.seeds, jobs=given.jobs,
+        results = run([(each, 1 if given.quick else given.seeds) for each in wanted], work, jobs=given.jobs,
                       until=time.monotonic() + given.seconds, changes=shared, out=given.out)
         show(wanted, results)
     return sum("failed" in each for each in results)
 
 
-def run(trials: Sequence[Trial], work: Path, *, seeds: int, jobs: int, until: float, changes: Sequence[str],
+def run(trials: Sequence[tuple[Trial, int]], work: Path, *, jobs: int, until: float, changes: Sequence[str],
         out: Path | None) -> list[dict[str, Any]]:
-    """All trials with all seeds, so many at a time, in their order; one that begins with another's run waits for it."""
-    waiting = [(each, seed) for each in trials for seed in range(1 if each.once else seeds)]
-    shared = {each.name for each in trials if each.once}
+    """Each trial with its number of seeds, `jobs` at a time; one that begins with another's run waits for it."""
+    waiting = [(each, seed) for each, seeds in trials for seed in range(1 if each.once else seeds)]
+    shared = {each.name for each, _ in trials if each.once}
     running: dict[tuple[str, int], tuple[subprocess.Popen[str], Path]] = {}
     results: list[dict[str, Any]] = []
     while waiting or running:
