@@ -35,7 +35,7 @@ def main() -> int:
     parser.add_argument("--together", type=int, metavar="JOBS")
     parser.add_argument("--only", nargs="+", metavar="TRIAL", help="with --together; TRIAL:2 has two seeds")
     parser.add_argument("--seconds", type=float, default=3600.0)
-    parser.add_argument("--vectors", help="of taggers")
+    parser.add_argument("--vectors", nargs="+", default=[], metavar="NAME=FILE", help="for classification and tagging")
     given = parser.parse_args()
     unknown = [name for name in given.names if name not in NAMES]
     if unknown:
@@ -60,11 +60,12 @@ def together(given: argparse.Namespace, names: list[str]) -> int:
     """The trials of several scripts side by side."""
     work, until = given.out / "work", time.monotonic() + given.seconds
     work.mkdir(parents=True, exist_ok=True)
-    modules = {name: importlib.import_module(f"tasks_{name}") for name in names}
-    if given.vectors is not None:
-        modules["tagging"].VECTORS.append(given.vectors)
-    data = Path(given.data)
-    found = {each.name: each for module in modules.values() for each in module.trials(data, work, given.quick)}
+    vectors = dict(each.split("=", 1) for each in given.vectors)
+    found = {}
+    for name in names:
+        own = {"vectors": vectors[name]} if name in vectors else {}
+        made = importlib.import_module(f"tasks_{name}").trials(Path(given.data), work, given.quick, **own)
+        found |= {each.name: each for each in made}
     wanted = [each.partition(":") for each in given.only or found]
     trials = [(found[name], int(seeds or given.seeds)) for name, _, seeds in wanted]
     quick = ["training.budget.steps=3"] if given.quick else []

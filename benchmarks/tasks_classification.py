@@ -63,6 +63,7 @@ def trials(data: Path, work: Path, quick: bool, vectors: str | None = None) -> l
         for channels in ("static", "tuned", "both"):
             table = f"model.embedding={{name: word_vectors, vectors: {vectors}, channels: {channels}}}"
             ways.append((f"vectors {channels}", "kim-cnn", (table, "model.width=300"), None, better))
+        ways.append(("vectors longer", "kim-cnn", (table, *LONGER, "training.ema=0.995"), None, better))
     ways.append(("from lm", "transformer-classifier", ("model.from={after}", *PRETRAINED), "lm", better))
     found = []
     text = plain(data, work / "plain.txt", quick)

@@ -10,7 +10,9 @@ other options.
 
 from __future__ import annotations
 
+import argparse
 import sys
+from functools import partial
 from pathlib import Path
 
 from trials import Trial, main
@@ -24,11 +26,10 @@ TRANSFORMER = ("model.pattern=(sf)*4", "training.optimizer.rate=0.001", "trainin
 SETS = {"upos": ("ud-english-ewt", "en_ewt-ud-train.conllu.gz", "en_ewt-ud-dev.conllu.gz", "en_ewt-ud-test.conllu.gz"),
         "ncbi": ("ncbi-disease", "train.tsv.gz", "devel.tsv.gz", "test.tsv.gz"),
         "wnut": ("wnut17", "wnut17train.conll", "emerging.dev.conll", "emerging.test.annotated")}
-VECTORS: list[str] = []  # what --vectors names, if it is given
 GOALS = {"upos": 0.955, "ncbi": 0.82, "wnut": 0.35}
 
 
-def trials(data: Path, work: Path, quick: bool) -> list[Trial]:
+def trials(data: Path, work: Path, quick: bool, vectors: str | None = None) -> list[Trial]:
     found = []
     for name, (folder, train, dev, test) in SETS.items():
         files = [str(data / folder / file) for file in (train, dev, test)]
@@ -36,8 +37,8 @@ def trials(data: Path, work: Path, quick: bool) -> list[Trial]:
         ways: list[tuple[str, tuple[str, ...]]] = [
             ("softmax", ()), ("crf", ("model.head=crf",)), ("transformer crf", ("model.head=crf", *TRANSFORMER)),
             ("lstm characters crf", ("model.head=crf", "model.embedding=words_by_lstm"))]
-        if VECTORS:
-            ways += [(f"{way} vectors", (*changes, f"task.inputs.vectors={VECTORS[0]}")) for way, changes in ways[:3]]
+        if vectors is not None:
+            ways += [(f"{way} vectors", (*changes, f"task.inputs.vectors={vectors}")) for way, changes in ways]
         for way, changes in ways:
             own = tuple(each for each in base if "words_by_lstm" not in "".join(changes) or "filters" not in each)
             found.append(Trial(f"{name} {way}", "tagger", files[0], {"test": {"data": files[2]}}, measure, GOALS[name],
@@ -49,8 +50,7 @@ def trials(data: Path, work: Path, quick: bool) -> list[Trial]:
 
 
 if __name__ == "__main__":
-    if "--vectors" in sys.argv[:-1]:
-        place = sys.argv.index("--vectors")
-        VECTORS.append(sys.argv[place + 1])
-        del sys.argv[place:place + 2]
-    sys.exit(main(__doc__ or "", trials, QUICK))
+    options = argparse.ArgumentParser(add_help=False)
+    options.add_argument("--vectors")
+    given, sys.argv[1:] = options.parse_known_args()
+    sys.exit(main(__doc__ or "", partial(trials, vectors=given.vectors), QUICK))
