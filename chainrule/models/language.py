@@ -103,8 +103,10 @@ class NeuralLanguageModel(Windowed, nn.Module):
     def layer_names(self) -> tuple[str, ...]:
         return self.stack.shape.layer_names
 
+    @torch.inference_mode()
     def token_vectors(self) -> np.ndarray:
-        return self.stack.embedding.weight.detach().float().cpu().numpy()
+        every = torch.arange(self.stack.vocabulary, device=self.stack.device)
+        return self.stack.embedding(every[None])[0].float().cpu().numpy()
 
     def position_similarity(self) -> list[Any]:
         from chainrule.models.inside.positions import of_stack

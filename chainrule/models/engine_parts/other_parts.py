@@ -129,7 +129,8 @@ class Learned(Embedding):
         return x + super().__call__(positions)
 
 
-@stands_for("parts/embeddings/lookup", takes=("deviation",), only={"scale": ("one",)})
+@stands_for("parts/embeddings/lookup", takes=("deviation",), only={"scale": ("one",)},
+            training={"word_dropout": 0.0})
 class Lookup(Embedding):
     """A row for each token."""
 

@@ -24,6 +24,11 @@ class Head(nn.Module):
     compiled = False  # whether the work on a chunk's scores is fused: saves a fifth of GPT-2's training step on an H200
     scores_at_once: int | None = None  # other than what suits the device
 
+    @property
+    def scores_of_a_row(self) -> int:
+        """How many numbers `summed` keeps for one vector."""
+        return self.outputs
+
     def summed(self, hidden: Tensor, targets: Tensor, smoothing: float) -> Tensor:
         """Σ −ln p(target) of rows (R, D) with targets (R,), those that are IGNORED left out."""
         raise NotImplementedError
@@ -48,7 +53,7 @@ class Head(nn.Module):
         """
         rows, wanted = hidden.flatten(0, -2), targets.flatten(0, hidden.dim() - 2)
         at_once = self.scores_at_once or SCORES.get(hidden.device.type, SCORES["cpu"])
-        size = max(1, at_once // self.outputs)
+        size = max(1, at_once // self.scores_of_a_row)
         if not torch.is_grad_enabled():
             return torch.stack([self.summed(h, w, smoothing) for h, w in _chunks(rows, wanted, size)]).sum()
         if len(rows) <= size and not self.compiled:

@@ -158,3 +158,17 @@ def test_a_stack_with_it_steps_as_it_scores():
         torch.testing.assert_close(log_p.exp().sum(1), torch.ones(2, dtype=torch.float64))
         torch.testing.assert_close(log_p.gather(1, column[:, None])[:, 0], scores[:, t])
         state = model.advance(state, column)
+
+
+@torch.no_grad()
+def test_without_projection_clusters_are_scored_directly():
+    torch.manual_seed(0)
+    head = build("parts/heads", {"name": "adaptive_without_projection", "cutoffs": (5, 11)},
+                 Place(D, vocabulary=V, outputs=V), None).double()
+    hidden, wanted = rows()
+    first = (hidden @ head.frequent.weight.T).softmax(1)
+    inside = [(hidden @ each.weight.T).softmax(1) for each in head.clusters]
+    p = torch.cat([first[:, :5], first[:, 5:6] * inside[0], first[:, 6:] * inside[1]], dim=1)
+    torch.testing.assert_close(head.log_probs(hidden).exp(), p)
+    torch.testing.assert_close(head.loss(hidden, wanted), -p[range(R), wanted].log().sum())
+    assert sum(each.numel() for each in head.parameters()) == D * (V + 2), "a vector for each token and each cluster"
