@@ -114,7 +114,8 @@ def test_an_encoder_decoder_has_as_many_tables_as_are_not_tied(what):
 
 @pytest.mark.parametrize(("embedding", "head"), [
     ("factorized", "tied"), ("factorized", "untied"), ("adaptive_input", "adaptive_tied"),
-    ("adaptive_input", "adaptive"), ("lookup", "adaptive_tied"), ("factorized", {"name": "mixture_of_softmaxes", "components": 3})])
+    ("adaptive_input", "adaptive"), ("lookup", "adaptive_tied"),
+    ("factorized", {"name": "mixture_of_softmaxes", "components": 3})])
 @pytest.mark.parametrize("causal", [True, False])
 def test_they_are_read_in_language_models_encoders_and_sources_alike(embedding, head, causal):
     torch.manual_seed(0)
