@@ -22,7 +22,6 @@ B, T, S, D, DEPTH, CONTEXT, HEADS = 3, 11, 5, 16, 2, 23, 4  # no two sizes alike
 LENGTHS, SOURCE_LENGTHS = (11, 4, 7), (5, 2, 3)
 PIECES = ([1] * T, [2, 3, 1, 5], [7, 1, 1, 1, 1], [1, 10])
 CLOSE = {torch.float64: 1e-9, torch.float32: 1e-5}
-SMALL = {"window": 3}  # options of attention parts that would otherwise see all of a short text
 
 
 @dataclass(frozen=True)
@@ -99,12 +98,14 @@ def case(kind: str, name: str, position: str = "none", *, causal: bool = True, d
 
 def chosen(kind: str, name: str) -> tuple[str, Any]:
     """The sublayer of a part: an attention part stands inside the mixer."""
-    from chainrule.recipe.registry import options
-
     if kind != ATTENTION:
         return kind, name
-    small = {option: value for option, value in SMALL.items() if option in options(kind, name)}
-    return MIXERS, {"name": "attention", "heads": HEADS, "attend": {"name": name, **small}}
+    return MIXERS, {"name": "attention", "heads": HEADS, "attend": small(kind, name)}
+
+
+def small(kind: str, name: str) -> dict[str, Any]:
+    """A part with the options that it gives as `small`: those that it needs to show on a short text what it does."""
+    return {"name": name, **getattr(find(kind, name), "small", {})}
 
 
 def moved(module: nn.Module) -> nn.Module:

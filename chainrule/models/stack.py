@@ -66,6 +66,7 @@ class Stack(nn.Module):
         place = Place(shape.width, len(self.letters), 0, shape.context, shape.heads, shape.causal,
                       self.sizes.vocabulary, self.sizes.outputs, features=self.sizes.features,
                       source_width=None if shape.source is None else shape.source.width,
+                      source_context=None if shape.source is None else shape.source.context,
                       source_causal=shape.source is None or shape.source.causal)
         self.embedding: Any = embedding or build("parts/embeddings", shape.embedding, place)
         self.position: Any = build("parts/positions", shape.position, place)

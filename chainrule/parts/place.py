@@ -20,6 +20,7 @@ class Place:
     dropout: float = 0.0  # of attention weights, for attention parts
     features: tuple[int, ...] = ()  # the shape of one input that is not a token
     source_width: int | None = None  # D of the source, where there is one
+    source_context: int | None = None  # the most positions of the source
     source_causal: bool = True  # how the source is read
 
     @property

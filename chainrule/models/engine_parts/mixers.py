@@ -90,7 +90,8 @@ class UGRNN(LSTM):
 
 
 @stands_for("parts/mixers/attention", takes=("heads", "bias"), training={"dropout": 0.0},
-            only={"groups": lambda options, place: (None, options["heads"]), "attend": ({"name": "full"},)})
+            only={"groups": lambda options, place: (None, options["heads"]), "attend": ({"name": "full"},),
+                  "qk_norm": ({"name": "none"},)})
 class Attention(MultiHeadAttention):
     """With a cache for a few tokens at a time: keys and values (B, H, room, E), and how many of them are there (B,)."""
 

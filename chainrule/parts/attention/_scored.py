@@ -16,12 +16,28 @@ def for_each_head(keys: Tensor, heads: int) -> Tensor:
     return keys if keys.shape[1] == heads else keys.repeat_interleave(heads // keys.shape[1], dim=1)
 
 
-def weighed(score_BHQK: Tensor, q: Tensor, v: Tensor, q_pos: Tensor, k_pos: Tensor, reading: Reading, *,
-            dropout: float) -> Tensor:
-    """y_i = Σ_j softmax_j(score_ij) v_j over the keys that may be seen; q only says which type and shape they have."""
+def scaled_dot(q: Tensor, k: Tensor) -> Tensor:
+    """(B, H, Q, K): q_i·k_j / √E."""
+    return torch.einsum("bhqe,bhke->bhqk", q, for_each_head(k, q.shape[1])) * q.shape[-1]**-0.5
+
+
+def weights_of(score_BHQK: Tensor, q: Tensor, q_pos: Tensor, k_pos: Tensor, reading: Reading) -> Tensor:
+    """softmax_j(score_ij) over the keys that may be seen; q only says which type and length they have."""
     mask, causal = mask_of(q, q_pos, k_pos, reading)
     if causal:
         mask = q.new_full((q.shape[2], score_BHQK.shape[3]), -torch.inf).triu(1)
     weight_BHQK = (score_BHQK if mask is None else score_BHQK + mask).softmax(-1)
     note("attention", weight_BHQK)
-    return torch.einsum("bhqk,bhke->bhqe", F.dropout(weight_BHQK, dropout), for_each_head(v, q.shape[1]))
+    return weight_BHQK
+
+
+def weighed(score_BHQK: Tensor, q: Tensor, v: Tensor, q_pos: Tensor, k_pos: Tensor, reading: Reading, *,
+            dropout: float) -> Tensor:
+    """y_i = Σ_j softmax_j(score_ij) v_j over the keys that may be seen."""
+    weight_BHQK = weights_of(score_BHQK, q, q_pos, k_pos, reading)
+    return summed_values(F.dropout(weight_BHQK, dropout), v)
+
+
+def summed_values(weight_BHQK: Tensor, v: Tensor) -> Tensor:
+    """y_i = Σ_j weight_ij v_j."""
+    return torch.einsum("bhqk,bhke->bhqe", weight_BHQK, for_each_head(v, weight_BHQK.shape[1]))

@@ -26,7 +26,7 @@ class Relative(nn.Module):
     """
 
     memory: int | None = None  # all keys can be seen
-    by_distance = True  # so queries and keys must have positions in common
+    within_one_text = True  # queries and keys must have positions in common
 
     def __init__(self, place: Place, *, furthest: int = 128, deviation: float = 0.02):
         super().__init__()

@@ -10,12 +10,12 @@ from torch import Tensor, nn
 
 from chainrule.errors import OptionError, UsageError
 from chainrule.parts.linear import Linear
-from chainrule.parts.mixers._heads import check_heads, merge_heads, split_heads
+from chainrule.parts.mixers._heads import attention_part, check_heads, merge_heads, norms_of_heads, split_heads
 from chainrule.parts.mixers._source import NO_SOURCE
 from chainrule.parts.place import Place
 from chainrule.parts.reading import Reading
 from chainrule.recipe.choices import Choice, PartOf
-from chainrule.recipe.registry import build, part
+from chainrule.recipe.registry import part
 from chainrule.watching import placed
 
 
@@ -35,23 +35,26 @@ class CrossAttention(nn.Module):
     y_t = W_o [head₁ … head_H],   head = Σ_s softmax_s(q_t·k_s / √E) v_s   with keys and values from the source
 
     Vaswani et al. 2017, arXiv:1706.03762, §3.2.3; the idea is Bahdanau, Cho & Bengio's, 2015, arXiv:1409.0473. The
-    source is projected once, at the first token; the state keeps it. Maps inward start as N(0, 1/D), W_o as
-    N(0, 1/(D · depth)), biases at 0.
+    source is projected once, at the first token; the state keeps it. `qk_norm` is as in `attention`. Maps inward start
+    as N(0, 1/D), W_o as N(0, 1/(D · depth)), biases at 0.
     """
 
     bounded = True  # it looks at a source of a certain length
     needs_source, mixes_time = True, False
 
     def __init__(self, place: Place, *, heads: int = 4, bias: bool = False, dropout: float = 0.0,
-                 attend: Annotated[Choice, PartOf("parts/attention")] = "full"):
+                 attend: Annotated[Choice, PartOf("parts/attention")] = "full",
+                 qk_norm: Annotated[Choice, PartOf("parts/norms")] = "none"):
         super().__init__()
         check_heads("CrossAttention", place.width, heads, dropout)
         self.heads = heads
         self.query = Linear(place.width, place.width, bias=bias)
         self.inward = Linear(place.source_width or place.width, 2 * place.width, bias=bias)
         self.outward = Linear(place.width, place.width, bias=bias, depth=place.depth)
-        self.attend = build("parts/attention", attend, replace(place, heads=heads, causal=False, dropout=dropout))
-        if self.attend.memory is not None or getattr(self.attend, "by_distance", False):
+        self.norms = norms_of_heads(qk_norm, place.width // heads, True)
+        self.attend = attention_part("CrossAttention", attend, replace(
+            place, heads=heads, causal=False, dropout=dropout, context=place.source_context or place.context))
+        if self.attend.memory is not None or getattr(self.attend, "within_one_text", False):
             name = attend if isinstance(attend, str) else attend["name"]
             raise OptionError("CrossAttention.attend", name, "full, or another that sees all of the source alike",
                               "The source has no positions in common with the text.")
@@ -63,6 +66,7 @@ class CrossAttention(nn.Module):
     def forward(self, x: Tensor, state: Source | None, reading: Reading) -> tuple[Tensor, Source | None]:
         source = state if state is not None and state.keys.shape[2] else self._projected(reading)
         q = split_heads(self.query(x), self.heads)
+        q = q if self.norms is None else self.norms[0](q)
         places = torch.arange(max(x.shape[1], source.keys.shape[2]), device=x.device)[None]
         lengths = reading.source_lengths if state is None else source.lengths
         source_reading = replace(reading, lengths=lengths, causal=False, position=None)
@@ -74,6 +78,7 @@ class CrossAttention(nn.Module):
         if reading.source is None:
             raise UsageError(NO_SOURCE)
         k, v = split_heads(self.inward(reading.source), 2 * self.heads).chunk(2, dim=1)
+        k = k if self.norms is None else self.norms[1](k)
         real = reading.source_lengths
         if real is None:
             real = torch.full((len(k),), k.shape[2], dtype=torch.long, device=k.device)

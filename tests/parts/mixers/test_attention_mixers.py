@@ -68,8 +68,13 @@ def test_a_source_is_looked_at_once_and_kept():
     torch.testing.assert_close(torch.cat([first, rest], dim=1), at_once)
 
 
-@pytest.mark.parametrize("attend", [name for name in names("parts/attention")
-                                    if name not in ("sliding_window", "relative")])
+def sees_a_source(name):
+    """Whether a part says that it can look at another text than its own."""
+    part = build("parts/attention", name, Place(D, heads=H, causal=False))
+    return part.memory is None and not getattr(part, "within_one_text", False)
+
+
+@pytest.mark.parametrize("attend", [name for name in names("parts/attention") if sees_a_source(name)])
 def test_cross_attention_steps_as_it_reads_with_any_weighting(attend):
     mixer, x = made("cross_attention", attend=attend), torch.randn(B, T, D, dtype=torch.float64)
     reading = Reading(source=torch.randn(B, S, D, dtype=torch.float64))
@@ -81,7 +86,7 @@ def test_cross_attention_steps_as_it_reads_with_any_weighting(attend):
     torch.testing.assert_close(torch.cat(found, dim=1), at_once)
 
 
-@pytest.mark.parametrize("attend", ["sliding_window", "relative"])
+@pytest.mark.parametrize("attend", [name for name in names("parts/attention") if not sees_a_source(name)])
 def test_an_attention_by_distance_is_refused_for_a_source(attend):
     with pytest.raises(OptionError, match=f"CrossAttention.attend = '{attend}', expected full, or another that"):
         made("cross_attention", attend={"name": attend})
@@ -138,3 +143,41 @@ def test_dropout_of_weights_is_for_training_only(name):
 def test_impossible_options_are_refused(options, words):
     with pytest.raises(OptionError, match=words):
         made(**options)
+
+
+def test_a_norm_of_queries_and_keys_makes_their_size_unimportant():
+    mixer, x = made(qk_norm="rms"), torch.randn(B, T, D, dtype=torch.float64)
+    y = mixer(x, None, whole())[0]
+    with torch.no_grad():
+        mixer.inward.weight[:2 * D] *= 9.0
+    torch.testing.assert_close(mixer(x, None, whole())[0], y, atol=1e-4, rtol=0)  # but for ε
+
+
+@pytest.mark.parametrize("norm", ["rms", "layer"])
+def test_normed_queries_and_keys_are_the_equation(norm):
+    """y_i = Σ_j softmax_j(n(q_i)·n′(k_j) / √E) v_j, with one norm for all heads."""
+    mixer, x = made(qk_norm=norm), torch.randn(B, T, D, dtype=torch.float64)
+    with torch.no_grad():
+        for parameter in mixer.norms.parameters():
+            parameter.add_(torch.randn_like(parameter))
+    y = mixer(x, None, whole())[0]
+    for row, found in zip(x, y, strict=True):
+        q, k, v = (each.view(T, H, E) for each in mixer.inward(row).chunk(3, dim=-1))
+        q, k = mixer.norms[0](q), mixer.norms[1](k)
+        heads = [by_the_definition(q[:, h], k[:, h], v[:, h], lambda i, j: j <= i) for h in range(H)]
+        torch.testing.assert_close(found, mixer.outward(torch.cat(heads, dim=-1)))
+
+
+@pytest.mark.parametrize("position", ["none", "rotary"])
+@pytest.mark.parametrize("name", ["attention", "cross_attention"])
+def test_normed_attention_steps_as_it_reads(name, position):
+    mixer, x = made(name, qk_norm="rms"), torch.randn(B, T, D, dtype=torch.float64)
+    where = build("parts/positions", position, Place(D, heads=H, context=50)).double()
+    reading = Reading(position=where, source=torch.randn(B, S, D, dtype=torch.float64))
+    at_once, state, found = mixer(x, None, reading.from_start(T, x.device))[0], mixer.start(B, 1, x), []
+    plain = made(name)(x, None, reading.from_start(T, x.device))[0]
+    for t in range(T):
+        y, state = mixer(x[:, t:t + 1], state, reading.after(torch.full((B,), t), 1))
+        found.append(y)
+    torch.testing.assert_close(torch.cat(found, dim=1), at_once)
+    assert not torch.allclose(at_once, plain)
