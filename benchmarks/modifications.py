@@ -9,9 +9,9 @@
 Two bases of 23 and 20 M parameters: an encoder–decoder of 4 + 4 layers that writes what was cut out of a text, and a
 language model of 8 layers; 384 wide, pre-norm LayerNorm, ReLU, relative position buckets, one table of tokens. Each
 row of `modifications_rows.py` changes one thing; everything else, also the rate of learning (AdamW), stays the same, as
-in the paper. OUT/results.jsonl gets a line for each training: parameters, FLOPs of a step, steps a second (beside the other
-trainings), validation loss after 1/8 of the steps and at the end. The same command goes on where time was up; --done
-names results of earlier calls.
+in the paper. OUT/results.jsonl gets a line for each training: parameters, FLOPs of a step, steps a second (beside the
+other trainings), validation loss after 1/8 of the steps and at the end. The same command goes on where time was up;
+--done names results of earlier calls.
 """
 
 from __future__ import annotations

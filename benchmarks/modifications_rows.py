@@ -1,7 +1,7 @@
 """The rows of Narang et al. 2021 (arXiv:2102.11972), table 1, as changes of one base model, with the published losses.
 
-A row says what it changes in the `model` section of a recipe. The source of an encoder–decoder is like its target unless
-the row says otherwise; a row that only makes sense for an encoder–decoder has no language model.
+A row says what it changes in the `model` section of a recipe. The source of an encoder–decoder is like its target
+unless the row says otherwise; a row that only makes sense for an encoder–decoder has no language model.
 """
 
 from __future__ import annotations
