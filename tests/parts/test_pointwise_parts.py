@@ -100,6 +100,21 @@ def test_rms_norm_leaves_the_mean_alone():
     torch.testing.assert_close(norm(x), norm.gain * x / ((x * x).sum() / D + 1e-6).sqrt())
 
 
+def test_scale_norm_gives_vectors_one_length():
+    norm, x = made("norms", "scale"), torch.randn(B, T, D, dtype=torch.float64)
+    torch.testing.assert_close(norm(x), norm.gain * x / (x * x).sum(-1, keepdim=True).sqrt())
+    torch.testing.assert_close(norm(0 * x), 0 * x)
+    assert build("parts/norms", "scale", Place(D)).gain.item() == pytest.approx(D**0.5)
+
+
+def test_dynamic_tanh_squashes_each_number_by_itself():
+    norm, x = made("norms", "dynamic_tanh"), torch.randn(D, dtype=torch.float64)
+    for d in range(D):
+        squashed = math.tanh(norm.slope.item() * x[d].item())
+        assert norm(x)[d].item() == pytest.approx(norm.gain[d].item() * squashed + norm.bias[d].item(), rel=1e-12)
+    assert build("parts/norms", {"name": "dynamic_tanh", "slope": 0.3}, Place(D)).slope.item() == pytest.approx(0.3)
+
+
 @pytest.mark.parametrize("shape", [(D,), (T, D), (B, T, D)])
 def test_rms_norm_has_the_gradient_of_torchs_own(shape):
     norm, x = made("norms", "rms"), torch.randn(shape, dtype=torch.float64, requires_grad=True)

@@ -13,6 +13,12 @@ Make = Callable[[], nn.Module]
 Sublayer = Callable[[Tensor], tuple[Tensor, Any]]
 
 
+def stream_weights(body: nn.Module) -> list[Tensor]:
+    """The matrices between a sublayer's input and the stream: all of them, unless the sublayer says which."""
+    named = getattr(body, "stream_weights", None)
+    return [each for each in body.parameters() if each.dim() > 1] if named is None else named()
+
+
 class Wiring(nn.Module):
     """Around one sublayer; `forward` gives the stream after it, and the sublayer's state."""
 

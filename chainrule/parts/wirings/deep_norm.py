@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.parts.place import Place
-from chainrule.parts.wirings._wiring import Make, Sublayer, Wiring
+from chainrule.parts.wirings._wiring import Make, Sublayer, Wiring, stream_weights
 from chainrule.recipe.registry import part
 
 
@@ -31,10 +31,8 @@ class DeepNorm(Wiring):
         self.norm, self.dropout = norm(), dropout()
 
     def initialize(self, body: nn.Module, place: Place) -> None:
-        named = getattr(body, "stream_weights", None)
-        weights = [each for each in body.parameters() if each.dim() > 1] if named is None else named()
         with torch.no_grad():
-            for weight in weights:
+            for weight in stream_weights(body):
                 weight.mul_((4 * place.depth) ** -0.25)
 
     def forward(self, x: Tensor, sublayer: Sublayer) -> tuple[Tensor, Any]:

@@ -35,15 +35,24 @@ EQUATIONS = {
     "post_norm": lambda x, f, norm: norm(x + f(x) / 2),
     "deep_norm": lambda x, f, norm: norm(ALPHA * x + f(x) / 2),
     "rezero": lambda x, f, norm: x + 0.7 * f(x) / 2,
+    "rezero_norm": lambda x, f, norm: x + 0.7 * f(norm(x)) / 2,
+    "sandwich_norm": lambda x, f, norm: x + norm(f(norm(x))) / 2,
+    "layer_scale": lambda x, f, norm: x + torch.linspace(-1, 2, D, dtype=x.dtype) * f(norm(x)) / 2,
+    "fixup": lambda x, f, norm: x + 0.7 * f(x + 0.2) / 2 + 0.3,
+    "parallel": lambda x, f, norm: x + f(norm(x)) / 2,
+    "stochastic_depth": lambda x, f, norm: x + f(norm(x)) / 2,  # outside training
 }
+LEARNED = {"alpha": 0.7, "multiplier": 0.7, "before": 0.2, "behind": 0.3, "scale": torch.linspace(-1, 2, D)}
 APART = {"hyper_connections"}  # with several streams: a test of its own
-NORMED = {"pre_norm", "hyper_connections"}  # the stack ends with one more norm
+NORMED = {"pre_norm", "rezero_norm", "sandwich_norm", "layer_scale", "parallel", "stochastic_depth", *APART}  # the stack ends with one more norm
 
 
 def made(name):
-    wiring = build("parts/wirings", name, Place(D, DEPTH), norm, Halved).double()
-    if name == "rezero":
-        nn.init.constant_(wiring.alpha, 0.7)
+    wiring = build("parts/wirings", name, Place(D, DEPTH), norm, Halved).double().eval()
+    with torch.no_grad():
+        for parameter_name, parameter in wiring.named_parameters(recurse=False):
+            if parameter_name in LEARNED:
+                parameter.copy_(torch.as_tensor(LEARNED[parameter_name]).expand_as(parameter))
     return wiring
 
 
@@ -113,7 +122,7 @@ def test_weights_that_are_shared_are_made_smaller_once():
     assert stack.sublayers[1].body.inward.weight.std().item() == pytest.approx(BETA * D**-0.5, rel=0.15)
 
 
-@pytest.mark.parametrize("name", sorted({*EQUATIONS} - {"deep_norm"}))
+@pytest.mark.parametrize("name", sorted(({*EQUATIONS} | APART) - {"deep_norm", "fixup"}))
 def test_other_wirings_leave_the_first_weights_alone(name):
     torch.manual_seed(0)
     body = build("parts/mixers", "attention", Place(D, DEPTH))
