@@ -32,7 +32,7 @@ PRETRAINED = ("training.layer_decay=0.9", "training.optimizer=adamw", "training.
 LONGER = ("model.width=300", "training.budget.epochs=25", "training.patience=8")
 LM = ("model.pattern=(sf)*6", "model.width=512", "model.context=256", "model.s.heads=8", "tokenizer.size=16000",
       "training.batch=128", "training.precision=bfloat16", "training.optimizer.rate=0.01", "model.dropout.rate=0.1",
-      "training.budget.epochs=3")
+      "training.budget.tokens=80e6")
 
 
 def changed(changes: tuple[str, ...], *new: str) -> tuple[str, ...]:
