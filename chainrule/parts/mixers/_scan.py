@@ -27,7 +27,7 @@ def scan(a: Tensor, b: Tensor, first: Tensor) -> Tensor:
         steps = _by_steps(a, b, first)
         note("steps", steps)
         return torch.stack(steps, dim=1) if steps else b
-    return torch.ops.chainrule.scan(a, b, first)
+    return torch.ops.chainrule.scan(a, b, first) if torch.compiler.is_compiling() else _Scan.apply(a, b, first)
 
 
 def exact(x: Tensor) -> Tensor:
@@ -48,18 +48,6 @@ def _by_steps(a: Tensor, b: Tensor, first: Tensor) -> tuple[Tensor, ...]:
     return tuple(found)
 
 
-@torch.library.custom_op("chainrule::scan", mutates_args=())
-def _scanned(a: Tensor, b: Tensor, first: Tensor) -> Tensor:
-    """One operation for autograd and `torch.compile`: neither is to unroll it."""
-    return _swept(a, b, first, torch.empty_like(b), backward=False)
-
-
-@_scanned.register_fake
-def _(a: Tensor, b: Tensor, first: Tensor) -> Tensor:
-    return torch.empty_like(b)
-
-
-@torch.library.custom_op("chainrule::scan_gradients", mutates_args=())
 def _gradients(a: Tensor, h: Tensor, first: Tensor, dh: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Of a, b and `first`, from dh (B, T, D):   db_t = dh_t + a_{t+1} ⊙ db_{t+1},   da_t = db_t ⊙ h_{t−1}."""
     ahead = torch.cat([a[:, 1:], torch.zeros_like(a[:, :1])], dim=1)
@@ -70,14 +58,45 @@ def _gradients(a: Tensor, h: Tensor, first: Tensor, dh: Tensor) -> tuple[Tensor,
     return da, db, a[:, 0] * db[:, 0]
 
 
-@_gradients.register_fake
-def _(a: Tensor, h: Tensor, first: Tensor, dh: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    return torch.empty_like(h), torch.empty_like(h), torch.empty_like(first)
-
-
 def _keep(ctx: Any, inputs: tuple[Tensor, Tensor, Tensor], output: Tensor) -> None:
     a, _, first = inputs
     ctx.save_for_backward(a, output, first)
+
+
+class _Scan(torch.autograd.Function):
+    """The scan with its gradient."""
+
+    setup_context = staticmethod(_keep)
+
+    @staticmethod
+    def forward(a: Tensor, b: Tensor, first: Tensor) -> Tensor:
+        return _swept(a, b, first, torch.empty_like(b), backward=False)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        a, h, first = ctx.saved_tensors
+        return _gradients(a, h, first, grads[0])
+
+
+@torch.library.custom_op("chainrule::scan", mutates_args=())
+def _compiled(a: Tensor, b: Tensor, first: Tensor) -> Tensor:
+    """The same as one operation for `torch.compile`, which would unroll the loop. Its first use takes 1.6 s."""
+    return _swept(a, b, first, torch.empty_like(b), backward=False)
+
+
+@torch.library.custom_op("chainrule::scan_gradients", mutates_args=())
+def _compiled_gradients(a: Tensor, h: Tensor, first: Tensor, dh: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return _gradients(a, h, first, dh)
+
+
+@_compiled.register_fake
+def _(a: Tensor, b: Tensor, first: Tensor) -> Tensor:
+    return torch.empty_like(b)
+
+
+@_compiled_gradients.register_fake
+def _(a: Tensor, h: Tensor, first: Tensor, dh: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return torch.empty_like(h), torch.empty_like(h), torch.empty_like(first)
 
 
 def _back(ctx: Any, dh: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -85,12 +104,14 @@ def _back(ctx: Any, dh: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return torch.ops.chainrule.scan_gradients(a, h, first, dh)
 
 
-_scanned.register_autograd(_back, setup_context=_keep)
+_compiled.register_autograd(_back, setup_context=_keep)
 
 
 def _swept(a: Tensor, b: Tensor, first: Tensor, out: Tensor, *, backward: bool) -> Tensor:
     """h_t = a_t ⊙ h_{t−1} + b_t, or h_t = a_t ⊙ h_{t+1} + b_t where it goes backward from `first`."""
     time = a.shape[1]
+    if a.is_meta:
+        return out
     if time < 16 or first.numel() > SMALL.get(a.device.type, 0):
         return _loop(a, b, first, out, backward=backward)
     size = math.isqrt(time)

@@ -87,7 +87,16 @@ def test_half_precision_is_scanned_in_single():
 
 
 def test_the_scan_is_one_operation_for_the_compiler():
-    """Where torch cannot trace what happens inside, it has the shapes and the gradients of the operation."""
-    terms = given(20)
-    torch.library.opcheck(torch.ops.chainrule.scan.default, tuple(terms),
-                          test_utils=("test_schema", "test_faketensor", "test_autograd_registration"))
+    """`torch.compile` does not look inside: it has the shapes and the gradients of the operation."""
+    terms, counted = given(20), []
+
+    def watching(graph, _):
+        counted.extend(str(node.target) for node in graph.graph.nodes if node.op == "call_function")
+        return graph.forward
+    fast, slow = torch.compile(scan, backend=watching, fullgraph=True)(*terms), loop(*terms)
+    torch.testing.assert_close(fast, slow)
+    assert counted == ["chainrule.scan"]
+    for one, other in zip(torch.autograd.grad(fast.square().sum(), terms),
+                          torch.autograd.grad(slow.square().sum(), terms), strict=True):
+        torch.testing.assert_close(one, other)
+    torch.library.opcheck(torch.ops.chainrule.scan.default, tuple(terms), test_utils=("test_schema", "test_faketensor"))
