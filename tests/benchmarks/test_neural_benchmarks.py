@@ -45,3 +45,12 @@ def test_the_ways_of_generating_on_a_gpu_agree_tiny_on_a_cpu(tmp_path):
     found = rows("gpu_generation.py", "--tiny", "--batches", "3", "--prompt", "5", "--tokens", "30", "--rounds", "1",
                  out=tmp_path / "out.jsonl")
     assert [row["agreement"] for row in found if "agreement" in row] == [1.0, 1.0], "greedy and sampled"
+
+
+def test_the_benchmark_of_experts_runs_tiny_on_a_cpu(tmp_path):
+    dense, *switched = rows("experts.py", "--tiny", "--seconds", "0", "--experts", "3", out=tmp_path / "out.jsonl")
+    assert dense["ratio_to_dense"] == 1 and [row["model"] for row in switched] == ["switch, capacity 1",
+                                                                                   "switch, capacity 1.25"]
+    for row in switched:
+        assert row["parameters"] > 1.5 * dense["parameters"] and row["milliseconds"] > 0
+        assert row["training_mflop_per_token"] < 1.5 * dense["training_mflop_per_token"]

@@ -56,7 +56,7 @@ def test_every_activation_has_its_equation_here():
     assert ACTIVATIONS.keys() == mlp.ACTIVATIONS.keys()
 
 
-@pytest.mark.parametrize("name", sorted({*names("parts/feedforwards")} - {"mixture_of_experts"}))
+@pytest.mark.parametrize("name", sorted({*names("parts/feedforwards")} - {"mixture_of_experts", "switch"}))
 def test_a_feedforward_is_called_as_mixers_are_and_remembers_nothing(name):
     part, x = made("feedforwards", name), torch.randn(B, T, D, dtype=torch.float64)
     y, state = part(x, part.start(B, 1, x), Reading())

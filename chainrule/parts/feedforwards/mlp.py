@@ -49,8 +49,8 @@ class MLP(Pointwise):
         return self.outward(hidden)
 
     def _fuses(self, x: Tensor) -> bool:
-        return (self.name == "gelu_tanh" and self.inward.bias is not None and x.is_cuda
-                and not torch.is_grad_enabled() and not torch.is_autocast_enabled("cuda"))
+        return (self.name == "gelu_tanh" and isinstance(self.inward, Linear) and self.inward.bias is not None
+                and x.is_cuda and not torch.is_grad_enabled() and not torch.is_autocast_enabled("cuda"))
 
     def _activated(self, x: Tensor) -> Tensor:
         """The first map and its activation in one product of the GPU's library, before numbers are rounded."""

@@ -33,7 +33,8 @@ class HyperConnections(Wiring):
         self.streams = streams
         read = torch.arange(streams) == place.index % streams
         self.read = nn.Parameter(read.to(torch.get_default_dtype()))
-        self.mix, self.write = nn.Parameter(torch.eye(streams)), nn.Parameter(torch.ones(streams))
+        self.mix = nn.Parameter(torch.eye(streams).flatten())  # a vector, since weight decay is for matrices
+        self.write = nn.Parameter(torch.ones(streams))
         self.norm, self.dropout = norm(), dropout()
 
     def open(self, x: Tensor) -> Tensor:
@@ -45,5 +46,6 @@ class HyperConnections(Wiring):
 
     def forward(self, x: Tensor, sublayer: Sublayer) -> tuple[Tensor, Any]:
         y, state = sublayer(self.norm(torch.einsum("btid,i->btd", x, self.read.to(x.dtype))))
-        mixed = torch.einsum("btid,ij->btjd", x, self.mix.to(x.dtype))
+        mix = self.mix.to(x.dtype).view(self.streams, self.streams)
+        mixed = torch.einsum("btid,ij->btjd", x, mix)
         return mixed + self.write.to(x.dtype)[:, None] * self.dropout(y).unsqueeze(-2), state

@@ -14,12 +14,17 @@ Named = Iterable[tuple[str, nn.Parameter]]
 
 def groups(named: Named, weight_decay: float) -> list[dict[str, Any]]:
     """Parameter groups for `torch.optim`; a group without parameters is left out."""
-    parameters = [parameter for _, parameter in named if parameter.requires_grad]
+    parameters = [(name, parameter) for name, parameter in named if parameter.requires_grad]
     found: list[dict[str, Any]] = [
-        {"params": [p for p in parameters if p.ndim >= 2], "weight_decay": weight_decay},
-        {"params": [p for p in parameters if p.ndim < 2], "weight_decay": 0.0},
+        {"params": [p for name, p in parameters if decays(name, p)], "weight_decay": weight_decay},
+        {"params": [p for name, p in parameters if not decays(name, p)], "weight_decay": 0.0},
     ]
     return [group for group in found if group["params"]]
+
+
+def decays(name: str, parameter: nn.Parameter) -> bool:
+    """Matrices, also many of one shape; the biases of many maps are no matrix."""
+    return parameter.ndim >= 2 and name.rpartition(".")[2] != "bias"
 
 
 def fused(named: Named) -> bool:

@@ -1,15 +1,20 @@
-"""A mixture of experts: a loop over tokens, the loss that balances them, and the same from either path."""
+"""Mixtures of experts: a loop over tokens, slots in training, the loss that balances, and the same from every path."""
+
+import math
 
 import pytest
 import torch
 
 from chainrule.errors import OptionError
+from chainrule.models.cost.counting import counted
 from chainrule.models.shape import Shape
 from chainrule.models.stack import Stack
+from chainrule.parts.feedforwards._experts import from_experts, slots, to_experts
 from chainrule.parts.losses import collected_losses
 from chainrule.parts.place import Place
 from chainrule.parts.reading import Reading
 from chainrule.recipe.registry import build
+from chainrule.training.optimizers._groups import groups
 from chainrule.watching import watch
 
 torch.set_num_threads(1)
@@ -17,9 +22,10 @@ B, T, D, N = 3, 7, 6, 5
 CLOSE = {"rtol": 1e-5, "atol": 1e-6}  # the router's probabilities are float32
 
 
-def made(**options):
+def made(name="mixture_of_experts", **options):
     torch.manual_seed(0)
-    return build("parts/feedforwards", {"name": "mixture_of_experts", "experts": N, **options}, Place(D, 2)).double()
+    options = {"name": name, "experts": N, "capacity": float(N), **options}  # slots for all
+    return build("parts/feedforwards", options, Place(D, 2)).double()
 
 
 def text():
@@ -27,20 +33,33 @@ def text():
     return torch.randn(B, T, D, dtype=torch.float64)
 
 
+def alone(part, e):
+    """The e-th expert as a feedforward of its own."""
+    name = {"SwiGLU": "swiglu", "GLU": "glu", "MLP": "mlp"}[type(part.experts).__name__]
+    biased, hidden = part.experts.outward.bias is not None, part.experts.outward.weight.shape[-1]
+    made = build("parts/feedforwards", {"name": name, "hidden": hidden, "bias": biased}, Place(D, 2)).double()
+    weights = {key: each[e] if key.endswith("weight") else each[e, 0] for key, each in part.experts.named_parameters()}
+    return lambda x: torch.func.functional_call(made, weights, (x[None], None, Reading()))[0][0]
+
+
 def chosen(part, x):
-    """The router's probabilities for one token, and the experts that it passes."""
+    """The router's probabilities for one token, and the experts that it passes, the best first."""
     p = (part.router.weight @ x).softmax(0)
     return p, sorted(range(len(p)), key=lambda e: -p[e])[:part.chosen]
 
 
-def token_by_token(part, x):
-    """y = Σ_{e ∈ top k} g_e f_e(x),   g = p / Σ_{e ∈ top k} p_e"""
-    found = []
-    for token in x.flatten(0, 1):
-        p, best = chosen(part, token)
-        total = sum(p[e] for e in best)
-        found.append(sum(p[e] / total * part.experts[e].through(token) for e in best))
-    return torch.stack(found).view_as(x)
+def token_by_token(part, x, slots=10**6):
+    """y = Σ_{e ∈ top k} g_e f_e(x),   g = p / Σ_{e ∈ top k} p_e, or p itself in Switch; first choices get slots first."""
+    tokens, experts = x.flatten(0, 1), [alone(part, e) for e in range(N)]
+    found, taken = [torch.zeros(D, dtype=x.dtype) for _ in tokens], [0] * N
+    for rank in range(part.chosen):
+        for n, token in enumerate(tokens):
+            p, best = chosen(part, token)
+            e, total = best[rank], 1 if type(part).__name__ == "Switch" else sum(p[e] for e in best)
+            taken[e] += 1
+            if taken[e] <= slots:
+                found[n] = found[n] + p[e] / total * experts[e](token)
+    return torch.stack(found).view_as(x) + sum(each.through(x) for each in getattr(part, "shared", ()))
 
 
 @pytest.mark.parametrize("expert", ["swiglu", {"name": "mlp", "hidden": 3}])
@@ -51,6 +70,55 @@ def test_it_is_a_loop_over_tokens(count, expert):
     y, state = part(x, part.start(B, 1, x), Reading())
     torch.testing.assert_close(y, token_by_token(part, x), **CLOSE)
     assert state is None and len({e for row in x.flatten(0, 1) for e in chosen(part, row)[1]}) > 1
+
+
+@torch.no_grad()
+def test_shared_experts_are_passed_by_every_token():
+    part, x = made(shared=2), text()
+    assert len(part.shared) == 2
+    torch.testing.assert_close(part.through(x), token_by_token(part, x), **CLOSE)
+
+
+@torch.no_grad()
+def test_switch_is_a_loop_over_tokens_with_the_probability_as_gate():
+    part, x = made("switch", jitter=0.0), text()
+    torch.testing.assert_close(part.through(x), token_by_token(part, x), **CLOSE)
+
+
+@pytest.mark.parametrize(("name", "count"), [("switch", 1), ("mixture_of_experts", 2)])
+@pytest.mark.parametrize("capacity", [0.3, 1.0, 1.25])
+@torch.no_grad()
+def test_in_training_tokens_without_a_slot_pass_by_and_elsewhere_there_are_none(name, count, capacity):
+    part, x = made(name, capacity=capacity, **({"jitter": 0.0} if name == "switch" else {})), 3 * text()
+    slots = math.ceil(capacity * count * B * T / N)
+    wanted = token_by_token(part, x, slots)
+    torch.testing.assert_close(part.train().through(x), wanted, **CLOSE)
+    everyone = token_by_token(part, x)
+    torch.testing.assert_close(part.eval().through(x), everyone, **CLOSE)
+    assert (wanted != everyone).any(), "some tokens of this text find no slot"
+
+
+@torch.no_grad()
+def test_outside_training_other_rows_change_nothing_but_in_training_they_may():
+    part, x = made("switch", capacity=0.5, jitter=0.0), text()
+    crowd = torch.cat([x[:1].expand(4, -1, -1), x[:1] + 0.01])  # all of them want the same experts
+    torch.testing.assert_close(part.eval().through(crowd)[-1:], part.through(crowd[-1:]))
+    assert not torch.allclose(part.train().through(crowd)[-1:], part.through(crowd[-1:]))
+
+
+def test_padding_takes_no_slot_and_is_not_balanced():
+    part, x, lengths = made("switch", capacity=1.0, jitter=0.0), text(), torch.tensor([T, 3, 0])
+    real = torch.arange(T) < lengths[:, None]
+    with collected_losses() as padded:
+        y, _ = part(x, None, Reading(lengths=lengths))
+    other = x.masked_fill(~real[..., None], 7.0)
+    with collected_losses() as again:
+        torch.testing.assert_close(part(other, None, Reading(lengths=lengths))[0][real], y[real])
+    torch.testing.assert_close(padded, again)
+    assert not y[~real].any()
+    with collected_losses() as without:
+        part.through(x[real][None])
+    torch.testing.assert_close(padded["balance"], without["balance"])
 
 
 def test_gradients_are_those_of_the_loop():
@@ -64,25 +132,54 @@ def test_gradients_are_those_of_the_loop():
 
 
 @torch.no_grad()
-def test_every_expert_times_nothing_is_the_chosen_ones_alone():
-    part, x = made(), text()
-    gates = torch.zeros(B, T, N, dtype=torch.float64)
-    for b in range(B):
-        for t in range(T):
-            p, best = chosen(part, x[b, t])
-            gates[b, t, best] = p[best] / p[best].sum()
-    dense, sparse = part._all(x, gates), part._chosen(x.flatten(0, 1), gates.flatten(0, 1)).view_as(x)
-    torch.testing.assert_close(dense, sparse, rtol=1e-12, atol=1e-12)
-    torch.testing.assert_close(sparse, part.through(x), **CLOSE)
+def test_few_tokens_read_only_the_experts_that_they_pass():
+    part, x = made().eval(), text()
+    whole = part.through(x)
+    assert part._are_few(2) and not part._are_few(3)
+    torch.testing.assert_close(part.through(x[:2, 4:5]), whole[:2, 4:5])
+    flat, which = x.flatten(0, 1), torch.stack([torch.tensor(chosen(part, row)[1]) for row in x.flatten(0, 1)]).T
+    torch.testing.assert_close(part._few(flat, which), part._many(flat, which, None))
 
 
-def test_a_compiler_takes_the_path_that_does_not_look_and_gives_the_same():
-    part, x, used = made().eval(), text(), []
-    part._chosen = lambda *given: used.append(True)
-    compiled = torch.compile(part.through, backend="eager", fullgraph=True)(x)
-    del part._chosen
-    torch.testing.assert_close(compiled, part.through(x), **CLOSE)
-    assert not used
+@pytest.mark.parametrize("training", [True, False])
+def test_it_can_be_compiled_whole_and_gives_the_same(training):
+    part, x, found = made("switch", jitter=0.0, capacity=1.0).train(training), text(), []
+    for through in (part.through, torch.compile(part.through, backend="aot_eager", fullgraph=True)):
+        leaf = x.clone().requires_grad_()
+        y = through(leaf)
+        found.append((y, *torch.autograd.grad((y * torch.linspace(-1, 1, D)).sum(), [leaf, *part.parameters()])))
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other, **CLOSE)
+
+
+def test_a_compiled_network_adds_the_balance_to_its_loss():
+    part, x, found = made(balance=0.3), text(), []
+    for through in (part.through, torch.compile(part.through, backend="aot_eager")):
+        with collected_losses() as losses:
+            through(x)
+        found.append(torch.autograd.grad(losses["balance"], part.router.weight)[0])
+    torch.testing.assert_close(*found)
+
+
+@pytest.mark.parametrize("capacity", [1, 2, 30])
+def test_moving_tokens_to_slots_and_back_has_the_gradient_of_finite_differences(capacity):
+    torch.manual_seed(2)
+    which = torch.randint(N, (2, 7))
+    found = slots(which, N, capacity, torch.arange(7) != 3)
+    weigh = torch.randn(N, capacity, 1, dtype=torch.float64)
+
+    def there_and_back(x):
+        return from_experts(to_experts(x, found, N) * weigh, found)
+
+    x = torch.randn(7, 4, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(there_and_back, (x,))
+    taken, y = [0] * N, there_and_back(x)
+    for k in range(2):
+        for n in range(7):
+            e = which[k, n].item()
+            kept = n != 3 and taken[e] < capacity
+            torch.testing.assert_close(y[k, n], x[n] * weigh[e, taken[e]] if kept else torch.zeros_like(x[n]))
+            taken[e] += n != 3
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -143,18 +240,56 @@ def test_the_sublayers_of_a_stack_add_up():
 
 def test_one_expert_is_a_feedforward():
     part, x = made(experts=1, chosen=1, balance=0.0), text()
-    torch.testing.assert_close(part.through(x), part.experts[0].through(x))
+    torch.testing.assert_close(part.through(x).flatten(0, 1), part.experts.through(x.flatten(0, 1)[None])[0])
 
 
 def test_experts_start_as_they_would_alone():
     torch.manual_seed(0)
-    part = build("parts/feedforwards", {"name": "mixture_of_experts", "experts": 2}, Place(96, 16))
-    assert part.router.weight.std().item() == pytest.approx(96**-0.5, rel=0.15)
-    assert part.experts[1].outward.weight.std().item() == pytest.approx((part.experts[1].hidden * 16) ** -0.5, rel=0.05)
+    mixture, switch = (build("parts/feedforwards", {"name": name, "experts": 2, "expert": "swiglu"}, Place(96, 16))
+                       for name in ("mixture_of_experts", "switch"))
+    assert mixture.router.weight.std().item() == pytest.approx(96**-0.5, rel=0.15)
+    assert switch.router.weight.std().item() == pytest.approx((0.1 / 96) ** 0.5, rel=0.15)
+    for part in (mixture, switch):
+        assert part.experts.outward.weight[1].std().item() == pytest.approx((256 * 16) ** -0.5, rel=0.05)
+    assert not torch.equal(*mixture.experts.outward.weight)
+
+
+def test_the_router_computes_in_float32_in_mixed_precision_and_trembles_in_training_alone():
+    part, x = made("switch", jitter=0.1).float(), text().float()
+    with torch.autocast("cpu", torch.bfloat16), watch() as seen:
+        part.eval().through(x)
+        part.train().through(x)
+        part.through(x)
+    still, one, other = seen["router"]
+    assert still.dtype == torch.float32 and not torch.equal(one, other)
+    torch.testing.assert_close(still, (x @ part.router.weight.T).softmax(-1))
+
+
+def test_tokens_of_a_batch_are_counted_once_for_each_expert_that_they_pass():
+    """Twice the slots, twice the FLOPs; parameters of all experts."""
+    found = {}
+    for capacity in (1.0, 2.0):
+        choice = {"name": "switch", "experts": 4, "capacity": capacity, "expert": {"name": "mlp", "bias": False}}
+        parts = {part.name: part for part in counted(Shape(pattern="f", width=16, parts={"f": choice}), 11, 32)}
+        found[capacity] = parts["switch"]
+        assert parts["mlp"].parameters == 4 * 2 * 16 * 64
+    router, once = 2 * 16 * 4, 2 * 2 * 16 * 64
+    assert [found[c].forward for c in (1.0, 2.0)] == [router + once, router + 2 * once]
+
+
+def test_biases_of_experts_do_not_decay_and_their_matrices_do():
+    part = made("switch")
+    with_decay, without = (group["params"] for group in groups(part.named_parameters(), 0.1))
+    assert {*map(id, without)} == {id(part.experts.inward.bias), id(part.experts.outward.bias)}
+    assert {*map(id, with_decay)} == {*map(id, part.stream_weights())} | {id(part.router.weight)}
 
 
 @pytest.mark.parametrize(("options", "words"), [
     ({"experts": 0}, "MixtureOfExperts.experts = 0, expected at least 1"),
+    ({"capacity": 0.0}, "MixtureOfExperts.capacity = 0.0, expected above 0"),
+    ({"shared": -1}, "MixtureOfExperts.shared = -1, expected 0 or more"),
+    ({"name": "switch", "jitter": 1.0}, "Switch.jitter = 1.0, expected at least 0 and below 1"),
+    ({"expert": "mixture_of_experts"}, "MixtureOfExperts.expert = '.*', expected a feedforward that is made of linear"),
     ({"chosen": 0}, "MixtureOfExperts.chosen = 0, expected 1 to experts = 5"),
     ({"chosen": 6}, "MixtureOfExperts.chosen = 6, expected 1 to experts = 5"),
     ({"balance": -0.1}, "MixtureOfExperts.balance = -0.1, expected 0 or more"),

@@ -33,7 +33,7 @@ def test_streams_are_read_mixed_and_written_as_the_equation_says():
         for t in range(T):
             read = sum(wiring.read[i] * x[b, t, i] for i in range(N))
             for j in range(N):
-                kept = sum(wiring.mix[i, j] * x[b, t, i] for i in range(N))
+                kept = sum(wiring.mix[i * N + j] * x[b, t, i] for i in range(N))
                 torch.testing.assert_close(y[b, t, j], kept + wiring.write[j] * read.tanh().sin() / 2)
     assert state == "state"
     torch.testing.assert_close(wiring.close(x), x[:, :, 0] + x[:, :, 1] + x[:, :, 2])
