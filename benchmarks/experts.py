@@ -3,10 +3,10 @@
     python benchmarks/experts.py --out results.jsonl --seconds 20
 
 The trainer's own steps on random tokens: bfloat16, torch.compile, fused AdamW. In the Switch models every second
-feedforward (or with `--every` each) is `switch`, whose experts are as wide as the dense feedforward, so each token passes
-as many parameters as in the dense model, and the router's. The ratio of the step times is printed; the goal is at most
-1.10. Steps of all models take turns, so that a slower clock slows all of them. Needs torch and NumPy only; `--tiny` runs
-the same lines on a CPU.
+feedforward (with `--every` each of them) is `switch`, whose experts are as wide as the dense feedforward, so each token
+passes as many parameters as in the dense model, and the router's. The ratio of the step times is printed; the goal is
+at most 1.10. Steps of all models take turns, so that a slower clock slows all of them. Needs torch and NumPy only;
+`--tiny` runs the same lines on a CPU.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ VOCABULARY = 32_000
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--out", type=Path, help="a file to which results are appended as JSON lines")
-    options.add_argument("--seconds", type=float, default=20, help="of measuring each model, after the compiler is done")
+    options.add_argument("--seconds", type=float, default=20, help="of measuring each model, once it is compiled")
     options.add_argument("--width", type=int, default=768)
     options.add_argument("--layers", type=int, default=12)
     options.add_argument("--context", type=int, default=512)

@@ -27,9 +27,9 @@ from chainrule.watching import note
 class Routed(Pointwise):
     """y = Σ_{e ∈ top k} g_e f_e(x),   p = softmax(W x); a part says how the gates g follow from p.
 
-    In training an expert has ⌈capacity · k N / E⌉ slots for the N tokens of a batch. Tokens that find none pass by: only
-    the residual stream carries them on. Outside training no token is left out, so an output does not depend on other
-    rows, nor on how a text is cut. The router computes in float32 at least, whatever the precision of the rest.
+    In training an expert has ⌈capacity · k N / E⌉ slots for the N tokens of a batch. Tokens that find none pass by:
+    only the residual stream carries them on. Outside training no token is left out, so an output does not depend on
+    other rows, nor on how a text is cut. The router computes in float32 at least, whatever the precision of the rest.
     """
 
     def __init__(self, place: Place, expert: Choice, *, experts: int, chosen: int, capacity: float, balance: float):

@@ -49,7 +49,7 @@ def chosen(part, x):
 
 
 def token_by_token(part, x, slots=10**6):
-    """y = Σ_{e ∈ top k} g_e f_e(x),   g = p / Σ_{e ∈ top k} p_e, or p itself in Switch; first choices get slots first."""
+    """y = Σ_{e ∈ top k} g_e f_e(x),   g = p / Σ_{e ∈ top k} p_e, or p in Switch; first choices get slots first."""
     tokens, experts = x.flatten(0, 1), [alone(part, e) for e in range(N)]
     found, taken = [torch.zeros(D, dtype=x.dtype) for _ in tokens], [0] * N
     for rank in range(part.chosen):
