@@ -22,10 +22,10 @@ class MixtureOfExperts(Routed):
     Shazeer et al. 2017, arXiv:1701.06538, §2.1, without noise. In training an expert has ⌈capacity · k N / E⌉ slots for
     the N tokens of a batch, first choices first (Lepikhin et al. 2020, arXiv:2006.16668, §2.2); a choice that finds
     none counts for nothing. Outside training no token is left out, so that outputs do not depend on other rows. While
-    training, balance · E Σ_e (share of the choices that are e) · (mean of p_e) is added to the loss of each token, which is
-    smallest where all experts get as many: Fedus, Zoph & Shazeer 2022, arXiv:2101.03961, eq. 4. `shared` feedforwards s
-    are passed by every token: Dai et al. 2024 (DeepSeekMoE), arXiv:2401.06066, §3.2. Router and softmax are computed in
-    float32. W starts as N(0, 1/D), experts as they would alone.
+    training, balance · E Σ_e (share of the choices that are e) · (mean of p_e) is added to the loss of each token,
+    which is smallest where all experts get as many: Fedus, Zoph & Shazeer 2022, arXiv:2101.03961, eq. 4. `shared`
+    feedforwards s are passed by every token: Dai et al. 2024 (DeepSeekMoE), arXiv:2401.06066, §3.2. Router and softmax
+    are computed in float32. W starts as N(0, 1/D), experts as they would alone.
     """
 
     def __init__(self, place: Place, *, experts: int = 8, chosen: int = 2, shared: int = 0, capacity: float = 1.25,

@@ -23,9 +23,9 @@ class Switch(Routed):
     Fedus, Zoph & Shazeer 2022, arXiv:2101.03961, §2. In training an expert has ⌈capacity · N/E⌉ slots for the N tokens
     of a batch (eq. 3); tokens that find none pass by the residual stream alone. Outside training no token is left out,
     so that outputs do not depend on other rows: a departure, as the paper drops tokens in evaluation, too. While
-    training, balance · E Σ_e (share of the tokens that go to e) · (mean of p_e) is added to the loss of each token
-    (eq. 4). Router and softmax are computed in float32 (§2.4). W starts as N(0, 0.1/D), experts as they would alone; the paper starts
-    all weights with a tenth of the usual variance.
+    training, balance · E Σ_e (share of the tokens that go to e) · (mean of p_e) is added to the loss of each token (eq.
+    4). Router and softmax are computed in float32 (§2.4). W starts as N(0, 0.1/D), experts as they would alone; the
+    paper starts all weights with a tenth of the usual variance.
     """
 
     def __init__(self, place: Place, *, experts: int = 8, capacity: float = 1.25, balance: float = 0.01,
