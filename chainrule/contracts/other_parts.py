@@ -12,7 +12,7 @@ from torch import nn
 from chainrule.contracts.contract import check, require, require_close
 from chainrule.contracts.heads import made as made_head
 from chainrule.contracts.steps import CONTEXT, V, require_twin
-from chainrule.contracts.sublayers import CLOSE, DEPTH, HEADS, KINDS, LENGTHS, B, D, T, chosen, inputs, moved
+from chainrule.contracts.sublayers import CLOSE, DEPTH, HEADS, KINDS, LENGTHS, B, D, T, chosen, inputs, moved, reads
 from chainrule.models.shape import Shape
 from chainrule.models.stack import Stack
 from chainrule.parts.place import Place
@@ -33,7 +33,9 @@ def made(kind: str, name: str, seed: int = 0) -> Any:
     torch.manual_seed(seed)
     more = (lambda: nn.LayerNorm(D), nn.Identity) if kind == WIRINGS else ()
     place = replace(PLACE, features=getattr(find(kind, name), "small", ())) if kind == EMBEDDINGS else PLACE
-    return moved(build(*(chosen(kind, name) if kind in KINDS else (kind, name)), place, *more))
+    if kind in KINDS:
+        return moved(build(*chosen(kind, name), replace(place, causal=reads(kind, name, True))))
+    return moved(build(kind, name, place, *more))
 
 
 def read_by(part: Any) -> torch.Tensor:

@@ -272,7 +272,9 @@ def watching(kind: str, name: str) -> None:
             require(bool(seen) or kind == FEEDFORWARDS, "nothing is noted: note(name, value) shows what it computes")
             rows = {len(value) for values in seen.values() for value in values if torch.is_tensor(value)}
             require(rows <= {B}, "the first axis of a noted tensor is not the rows")
-            require_close(watched, each.whole(x, current), "outputs while it is watched")
+            real = current.real(T)
+            kept = torch.ones(B, T, dtype=torch.bool) if real is None else real  # of padding anything may be made
+            require_close(watched[kept], each.whole(x, current)[kept], "outputs while it is watched")
         if each.reading.causal:
             with watch():
                 stepped = each.stepped(x, [1, 3, 7])[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from chainrule.errors import OptionError
 from chainrule.parts.reading import Reading
 
 
@@ -24,8 +25,9 @@ def mask_of(q: Tensor, q_pos: Tensor, k_pos: Tensor, reading: Reading, seen: Ten
         return reading.once(("later", k_pos.shape[1], q.dtype), lambda: _hidden(_not_later(q_pos, k_pos), q)), False
     if causal and mask is not None:
         seen, causal = _not_later(q_pos, k_pos), False
-    if not reading.causal and (real := reading.real(k_pos.shape[1])) is not None:
-        seen = something(real[:, None] if seen is None else seen & real[:, None])  # a causal reader never sees padding
+    if not reading.causal and reading.lengths is not None:  # a causal reader never sees padding
+        real_BQK = (k_pos < reading.lengths[:, None])[:, None]
+        seen = something(real_BQK if seen is None else seen & real_BQK)
     if seen is not None:
         mask = _hidden(seen, q, mask)
     return mask, causal
@@ -44,3 +46,11 @@ def something(seen: Tensor) -> Tensor:
     """A query that would see nothing but padding sees the first key: its output is of no use, but must not be NaN."""
     first = torch.arange(seen.shape[-1], device=seen.device) == 0
     return seen | (first & ~seen.any(-1, keepdim=True))
+
+
+def refuse_bias(reading: Reading, owner: str) -> None:
+    """For parts that have no score for each pair of positions."""
+    if reading.position is not None and reading.position.biases:
+        name = type(reading.position).__module__.rpartition(".")[2]
+        raise OptionError("model.position", name, "rotary, sinusoidal or another that adds nothing to scores",
+                          f"{owner} has no score for each pair of positions.")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from chainrule.errors import OptionError
+from chainrule.parts.attention._blocks import in_blocks
 from chainrule.parts.attention._dot_product import attend
 from chainrule.parts.attention._masks import mask_of
 from chainrule.parts.place import Place
-from chainrule.parts.reading import NOWHERE, Reading
+from chainrule.parts.reading import Reading
 from chainrule.recipe.registry import part
 from chainrule.watching import watched
 
@@ -20,8 +20,8 @@ class SlidingWindow(nn.Module):
 
     y_i = Σ_j softmax_j(q_i·k_j / √E) v_j   over   i − window < j ≤ i
 
-    Beltagy, Peters & Cohan 2020, arXiv:2004.05150, §3.1. A long causal text is read in blocks of the window's length,
-    each beside the one before it: T · 2 window scores instead of T².
+    Beltagy, Peters & Cohan 2020, arXiv:2004.05150, §3.1. A long text is read in blocks of the window's length, each
+    beside the one before it, and of a reader of both sides the one after it: T · 2 (or 3) window scores instead of T².
     """
 
     small = {"window": 3}  # to be tried on a short text
@@ -35,29 +35,15 @@ class SlidingWindow(nn.Module):
 
     def forward(self, q: Tensor, k: Tensor, v: Tensor, q_pos: Tensor, k_pos: Tensor, reading: Reading) -> Tensor:
         whole = q_pos is k_pos and len(q_pos) == 1
-        if whole and reading.causal and q.shape[2] > 2 * self.window and not watched():
+        if whole and q.shape[2] > (2 if reading.causal else 3) * self.window and not watched():
             return self._in_blocks(q, k, v, q_pos, reading)
+        return self._plain(q, k, v, q_pos, k_pos, reading)
+
+    def _plain(self, q: Tensor, k: Tensor, v: Tensor, q_pos: Tensor, k_pos: Tensor, reading: Reading) -> Tensor:
         gap_BQK = q_pos[:, :, None] - k_pos[:, None, :]
         near_BQK = (gap_BQK >= 0) & (gap_BQK < self.window) if reading.causal else gap_BQK.abs() < self.window
         mask, _ = mask_of(q, q_pos, k_pos, reading, seen=near_BQK)
         return attend(q, k, v, mask, causal=False, dropout=self.dropout if self.training else 0.0)
 
     def _in_blocks(self, q: Tensor, k: Tensor, v: Tensor, positions: Tensor, reading: Reading) -> Tensor:
-        """Blocks of queries are rows of a larger batch; each has its own keys and those of the block before."""
-        batch, time, w = len(q), q.shape[2], self.window
-        more = -time % w
-        q, k, v = (F.pad(each, (0, 0, 0, more)) for each in (q, k, v))
-        q_pos = F.pad(positions, (0, more), value=NOWHERE - 1).view(-1, w)  # such a query sees padding alone
-        k_pos = F.pad(positions, (w, more), value=NOWHERE - 1)
-        k_pos[:, :w] = NOWHERE
-        k_pos = k_pos.unfold(1, 2 * w, w).flatten(0, 1)
-        blocks = [_blocks(q, w, w), *(_blocks(F.pad(each, (0, 0, w, 0)), 2 * w, w) for each in (k, v))]
-        rows = (q_pos.repeat(batch, 1), k_pos.repeat(batch, 1))
-        y = self(*blocks, *rows, reading)
-        y = y.unflatten(0, (batch, len(q_pos))).transpose(1, 2).flatten(2, 3)
-        return y[:, :, :time]
-
-
-def _blocks(x: Tensor, size: int, step: int) -> Tensor:
-    """(B, H, T, E) to (B · blocks, H, size, E)."""
-    return x.unfold(2, size, step).permute(0, 2, 1, 4, 3).flatten(0, 1)
+        return in_blocks(self._plain, q, k, v, positions, reading, self.window)
