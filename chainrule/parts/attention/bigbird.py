@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.errors import OptionError
-from chainrule.parts.attention._blocks import in_blocks, with_first
+from chainrule.parts.attention._blocks import Blocks
 from chainrule.parts.attention._dot_product import attend
 from chainrule.parts.attention._masks import mask_of
 from chainrule.parts.place import Place
@@ -44,7 +44,7 @@ class BigBird(nn.Module):
         self.block, self.first, self.dropout = block, global_blocks * block, place.dropout
         self.drawn = drawn(-(-place.context // block), global_blocks, random_blocks, place.causal,
                            Random(f"{seed} {place.index}"))
-        self.register_buffer("others", torch.tensor(self.drawn), persistent=False)
+        self.register_buffer("others", torch.tensor(self.drawn, dtype=torch.long), persistent=False)
 
     def forward(self, q: Tensor, k: Tensor, v: Tensor, q_pos: Tensor, k_pos: Tensor, reading: Reading) -> Tensor:
         few = (3 + self.others.shape[1]) * self.block + self.first
@@ -72,16 +72,13 @@ class BigBird(nn.Module):
     def _in_blocks(self, q: Tensor, k: Tensor, v: Tensor, positions: Tensor, reading: Reading) -> Tensor:
         count = -(-q.shape[2] // self.block)
         others = self.others[:count]
-        others = others.masked_fill(others >= count, -1) if others.shape[1] else None
-        y = in_blocks(self._plain, q, k, v, positions, reading, self.block, first=self.first, others=others)
-        if reading.causal or not self.first:
-            return y
-        return with_first(y, self._plain, q, k, v, positions, reading, self.first)
+        there = others.masked_fill(others >= count, -1) if others.shape[1] else None
+        return Blocks(self.block, self.first, there).attend(self._plain, q, k, v, positions, reading)
 
     def _apply(self, fn: Any, recurse: bool = True) -> BigBird:
         """What was drawn comes along also to where a model is made without numbers."""
         super()._apply(fn, recurse)
-        self.others = torch.tensor(self.drawn, device=self.others.device)
+        self.others = torch.tensor(self.drawn, dtype=torch.long, device=self.others.device)
         return self
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from chainrule.errors import OptionError
-from chainrule.parts.attention._blocks import in_blocks
+from chainrule.parts.attention._blocks import Blocks
 from chainrule.parts.attention._dot_product import attend
 from chainrule.parts.attention._masks import mask_of
 from chainrule.parts.place import Place
@@ -46,4 +46,4 @@ class SlidingWindow(nn.Module):
         return attend(q, k, v, mask, causal=False, dropout=self.dropout if self.training else 0.0)
 
     def _in_blocks(self, q: Tensor, k: Tensor, v: Tensor, positions: Tensor, reading: Reading) -> Tensor:
-        return in_blocks(self._plain, q, k, v, positions, reading, self.window)
+        return Blocks(self.window).attend(self._plain, q, k, v, positions, reading)

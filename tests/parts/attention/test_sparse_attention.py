@@ -17,6 +17,7 @@ B, H, E, D, CONTEXT = 2, 3, 4, 12, 41
 KINDS = {"longformer": {"window": 3, "global_tokens": 2}, "dilated": {"window": 2, "dilation": 3, "global_tokens": 1},
          "without global tokens": {"window": 4, "global_tokens": 0},
          "bigbird": {"block": 3, "random_blocks": 2}, "bigbird, first two": {"block": 2, "global_blocks": 2},
+         "bigbird without chance": {"block": 3, "random_blocks": 0},
          "bigbird at random": {"block": 3, "global_blocks": 0, "random_blocks": 1, "seed": 7}}
 every = pytest.mark.parametrize("kind", KINDS)
 ways = pytest.mark.parametrize("causal", [True, False])
