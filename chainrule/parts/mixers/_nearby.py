@@ -19,7 +19,13 @@ class Last:
 
 
 def nearby(x: Tensor, size: int, state: Last | None, reading: Reading) -> tuple[Tensor, Last]:
-    """(B, T, size · D): x_{t−size+1} … x_t for a causal reader, otherwise centered on x_t.
+    """(B, T, size · D): x_{t−size+1} … x_t for a causal reader, otherwise centered on x_t."""
+    whole, after = around(x, size, state, reading)
+    return torch.cat([whole[:, offset:offset + x.shape[1]] for offset in range(size)], dim=-1), after
+
+
+def around(x: Tensor, size: int, state: Last | None, reading: Reading) -> tuple[Tensor, Last]:
+    """(B, T + size − 1, D): the inputs with what lies before and after them, so that `size` of them belong to each.
 
     Where there is no text there are zeros. A center of even size has one input more on its right.
     """
@@ -30,5 +36,4 @@ def nearby(x: Tensor, size: int, state: Last | None, reading: Reading) -> tuple[
     left = size - 1 if reading.causal else (size - 1) // 2
     before = x.new_zeros(len(x), left, x.shape[2]) if state is None else state.inputs
     whole = F.pad(torch.cat([before, x], dim=1), (0, 0, 0, size - 1 - left))
-    near = torch.cat([whole[:, offset:offset + x.shape[1]] for offset in range(size)], dim=-1)
-    return near, Last(whole[:, x.shape[1]:])
+    return whole, Last(whole[:, x.shape[1]:])
