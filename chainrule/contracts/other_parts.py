@@ -12,6 +12,7 @@ from torch import nn
 from chainrule.contracts.contract import check, require, require_close
 from chainrule.contracts.heads import made as made_head
 from chainrule.contracts.steps import CONTEXT, V, require_twin
+from chainrule.contracts.streams import STREAMS
 from chainrule.contracts.sublayers import CLOSE, DEPTH, HEADS, KINDS, LENGTHS, B, D, T, chosen, inputs, moved, reads
 from chainrule.models.shape import Shape
 from chainrule.models.stack import Stack
@@ -22,7 +23,7 @@ from chainrule.watching import watch
 NORMS, DROPOUTS, POSITIONS = "parts/norms", "parts/dropouts", "parts/positions"
 EMBEDDINGS, WIRINGS, HEADS_KIND = "parts/embeddings", "parts/wirings", "parts/heads"
 POOLINGS = "parts/poolings"
-EVERY = (*KINDS, NORMS, DROPOUTS, POSITIONS, EMBEDDINGS, WIRINGS, HEADS_KIND, POOLINGS)
+EVERY = (*KINDS, STREAMS, NORMS, DROPOUTS, POSITIONS, EMBEDDINGS, WIRINGS, HEADS_KIND, POOLINGS)
 PLACE = Place(D, DEPTH, 0, 23, HEADS, True, V, V)
 
 

@@ -16,7 +16,8 @@ USUAL = {"s": "attention", "r": "lstm", "c": "gated_convolution", "w": "window",
 LONGEST = 1 << 24  # tokens of a context
 ATTENTION = "parts/attention"
 MIXERS = "parts/mixers"
-SUBLAYERS = f"{MIXERS}|parts/feedforwards|{ATTENTION}"
+STREAMS = "parts/streams"
+SUBLAYERS = f"{MIXERS}|parts/feedforwards|{ATTENTION}|{STREAMS}"
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Shape:
         return resolved(chosen)
 
     def kind(self, letter: str) -> str:
-        """The kind of part that a letter stands for: `parts/mixers` or `parts/feedforwards`."""
+        """The kind of part that a letter stands for: `parts/mixers`, `parts/feedforwards` or `parts/streams`."""
         return kind_of(SUBLAYERS, self.part(letter)["name"])
 
     @property

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -13,12 +12,14 @@ from chainrule.errors import OptionError
 from chainrule.models.given import Given
 from chainrule.models.shape import Shape
 from chainrule.models.sizes import Sizes
+from chainrule.models.sublayer import Change, sublayers
 from chainrule.parts import state as states
 from chainrule.parts.norms._summed import summed
 from chainrule.parts.place import Place
 from chainrule.parts.reading import Reading
-from chainrule.recipe.registry import build, find, resolve
-from chainrule.watching import note, placed, watched
+from chainrule.parts.wirings._wiring import Wiring
+from chainrule.recipe.registry import build
+from chainrule.watching import note, placed
 
 
 @dataclass(frozen=True)
@@ -27,31 +28,6 @@ class StackState:
 
     sublayers: tuple[Any, ...]
     lengths: Tensor
-
-
-class Sublayer(nn.Module):
-    """One letter of the pattern: a mixer or a feedforward in its wiring; `body` is one that others have, too."""
-
-    def __init__(self, letter: str, shape: Shape, place: Place, body: nn.Module | None = None):
-        super().__init__()
-        wiring: Any = find("parts/wirings", resolve("parts/wirings", shape.wiring)["name"])
-        inside = place if wiring.scales_with_depth else replace(place, depth=1)
-        self.body: Any = body or build(shape.kind(letter), shape.part(letter), inside)
-        self.wiring: Any = build("parts/wirings", shape.wiring, place, partial(build, "parts/norms", shape.norm, place),
-                                 partial(build, "parts/dropouts", shape.dropout, place))
-        if body is None:
-            self.wiring.initialize(self.body, place)
-
-    def forward(self, x: Tensor, added: Tensor | None, state: Any, reading: Reading
-                ) -> tuple[Tensor, Tensor | None, Any]:
-        """Takes and returns the stream and a term that is still to be added to it."""
-        if watched():  # then each sublayer by itself
-            x, added = (x, None) if added is None else self.wiring.settled(x, added)
-            note("inward", x)
-        x, added, state = self.wiring.flow(x, added, lambda inward: self.body(inward, state, reading))
-        if watched():
-            note("output", self.wiring.close(x if added is None else x + added))
-        return x, added, state
 
 
 class Stack(nn.Module):
@@ -72,9 +48,8 @@ class Stack(nn.Module):
         self.position: Any = build("parts/positions", shape.position, place)
         self._check_context()
         self.dropout = build("parts/dropouts", shape.dropout, place)
-        self.sublayers = nn.ModuleList(self._sublayers(place))
-        layers: Any = self.sublayers
-        ends = bool(self.letters) and layers[-1].wiring.ends_with_norm
+        self.sublayers = nn.ModuleList(sublayers(shape, place))
+        ends = any(wiring.ends_with_norm for wiring in self.wirings[-1:])
         self.norm = build("parts/norms", shape.norm if ends else "none", place)
         self.pooling: Any = None if shape.pooling is None else build("parts/poolings", shape.pooling, place)
         wide = place if self.pooling is None else replace(place, width=self.pooling.width)
@@ -83,6 +58,7 @@ class Stack(nn.Module):
         grows = any(getattr(layer.body, "bounded", False) for layer in self.sublayers)
         self.bounded = grows or self.position.context is not None  # it can read only so many tokens at once
         self._check_heads()
+        self._check_streams()
 
     def _source(self) -> Stack | None:
         shape, sizes = self.shape.source, self.sizes.source
@@ -93,17 +69,6 @@ class Stack(nn.Module):
                               "vocabularies", "Give them one: task.vocabulary=shared.")
         return Stack(shape, sizes or self.sizes, has_head=False,
                      embedding=self.embedding if shape.shared_embedding else None)
-
-    def _sublayers(self, place: Place) -> list[Sublayer]:
-        """One for each slot; those that share weights and wiring are one and the same."""
-        bodies: dict[int, nn.Module] = {}
-        made: dict[int, Sublayer] = {}
-        for index, slot in enumerate(self.shape.slots):
-            if slot.wiring not in made:
-                made[slot.wiring] = Sublayer(slot.letter, self.shape, replace(place, index=index),
-                                             bodies.get(slot.weights))
-                bodies[slot.weights] = made[slot.wiring].body
-        return [made[slot.wiring] for slot in self.shape.slots]
 
     def _check_context(self) -> None:
         """Of an input that always becomes so many vectors, a position part must know them all."""
@@ -118,6 +83,23 @@ class Stack(nn.Module):
         if self.position.biases and len(found) > 1:
             raise OptionError("model.position", self.shape.position, "rotary or another one that is the same for all "
                               "heads", f"The attention sublayers have {' and '.join(map(str, sorted(found)))} heads.")
+
+    def _check_streams(self) -> None:
+        """Stream parts need a stream of vectors, and heads that predict for every token one for each."""
+        layers: Any = self.sublayers
+        for layer in layers:
+            if getattr(layer.body, "reads", "either") == ("both ways" if self.shape.causal else "causal"):
+                way = "from left to right" if self.shape.causal else "both ways"
+                raise OptionError("model.pattern", self.shape.pattern, f"parts that read {way}", f"The part "
+                                  f"{type(layer.body).__name__} does not.")
+        if len(self.wirings) < len(layers) and any(type(each).open is not Wiring.open for each in self.wirings):
+            raise OptionError("model.wiring", self.shape.wiring, "one with a single stream, beside stream parts")
+        needed = self.head is not None and self.pooling is None and getattr(self.head, "aligned", True)
+        copied = self.source is not None and getattr(self.head, "looks_at_source", False)
+        for stack in [*([self] if needed else []), *([self.source] if copied else [])]:
+            if stack is not None and stack._after_sublayers(1 << 20) != 1 << 20:
+                raise OptionError("model.pattern", stack.shape.pattern, "a letter with `upsample` behind those with "
+                                  "`pool`", "The head needs a vector for each token.")
 
     @property
     def width(self) -> int:
@@ -167,27 +149,30 @@ class Stack(nn.Module):
         if given is not None:
             reading = self.looking_at(given, reading)
         if reading.lengths is not None:
-            reading = replace(reading, lengths=self.lengths(reading.lengths))
+            reading = replace(reading, lengths=self._embedded(reading.lengths))
         here = self._placed(reading, state, time, x.device)
         x = self.dropout(self.position.embed(x, here.positions))
         note("embedded", x)
         x, after, added = self.opened(x), [], None
         for n, layer in enumerate(self.sublayers):
             own = None if state is None else state.sublayers[n]
-            x, added, own = placed(f"sublayers.{n}", layer, x, added, own, here)
+            x, added, own, here = placed(f"sublayers.{n}", layer, x, added, own, here)
             after.append(own)
         _, hidden = summed(self.norm, self.closed(x), added)
         return hidden, None if state is None else StackState(tuple(after), self._longer(state.lengths, time))
 
+    @property
+    def wirings(self) -> list[Any]:
+        """Of all sublayers; stream parts have none."""
+        return [layer.wiring for layer in self.sublayers if layer.wiring is not None]
+
     def opened(self, x: Tensor) -> Tensor:
         """(B, T, D) to the stream of the sublayers: the same, unless their wiring has another."""
-        layers: Any = self.sublayers
-        return layers[0].wiring.open(x) if len(layers) else x
+        return self.wirings[0].open(x) if self.wirings else x
 
     def closed(self, x: Tensor) -> Tensor:
         """The stream to (B, T, D)."""
-        layers: Any = self.sublayers
-        return layers[-1].wiring.close(x) if len(layers) else x
+        return self.wirings[-1].close(x) if self.wirings else x
 
     def looking_at(self, given: Given, reading: Reading | None = None) -> Reading:
         """A reading with the vectors of a source."""
@@ -198,9 +183,18 @@ class Stack(nn.Module):
                        source_lengths=None if given.lengths is None else self.source.lengths(given.lengths))
 
     def lengths(self, lengths: Tensor) -> Tensor:
-        """How many vectors the embedding makes of so many inputs: as many, unless it says otherwise."""
+        """How many vectors it makes of so many inputs: as many, unless the embedding or a stream part changes that."""
+        return self._after_sublayers(self._embedded(lengths))
+
+    def _embedded(self, lengths: Tensor) -> Tensor:
         changed = getattr(self.embedding, "lengths", None)
         return lengths if changed is None else changed(lengths)
+
+    def _after_sublayers(self, full: Any) -> Any:
+        lengths, layers = full, cast(Any, self.sublayers)
+        for layer in layers:
+            lengths = layer.body.lengths(lengths, full) if isinstance(layer, Change) else lengths
+        return lengths
 
     def pooled(self, hidden: Tensor, lengths: Tensor | None = None) -> Tensor:
         """(B, T′, D) hidden states of rows with so many inputs to one vector each, (B, D)."""

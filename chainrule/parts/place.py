@@ -11,7 +11,7 @@ class Place:
 
     width: int  # D, of the stream
     depth: int = 1  # sublayers of the stack: what writes into the stream starts 1/√depth as large
-    index: int = 0  # of the sublayer, from the input
+    index: int = 0  # of the sublayer, from the input; of the first one, where several share its weights
     context: int = 128  # the most positions that are read at once
     heads: int = 1  # of attention, for positions and attention parts that keep something for each head
     causal: bool = True  # True: a position sees itself and those before it; False: both sides
@@ -22,6 +22,7 @@ class Place:
     source_width: int | None = None  # D of the source, where there is one
     source_context: int | None = None  # the most positions of the source
     source_causal: bool = True  # how the source is read
+    times: int = 1  # how many sublayers share its weights
 
     @property
     def head_width(self) -> int:

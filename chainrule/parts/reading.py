@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ class Reading:
     positions: Tensor | None = None  # (B or 1, T) where each input stands in its row
     span: int | None = None  # places of a cache that are in use after this pass; None: look at all of its room
     even: bool = True  # all rows have read equally much
+    carried: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)  # from one stream part to later
     memo: dict[Any, Tensor] = field(default_factory=dict, compare=False, repr=False)  # of this pass: see `once`
 
     def real(self, time: int) -> Tensor | None:
@@ -37,6 +38,11 @@ class Reading:
         if key not in self.memo:
             self.memo[key] = make()
         return self.memo[key]
+
+    def carrying(self, key: str, value: Any) -> Reading:
+        """The same, with a value that stream parts further up find under `carried`; None takes it away."""
+        rest = {name: each for name, each in self.carried.items() if name != key}
+        return replace(self, carried=rest if value is None else rest | {key: value})
 
     def from_start(self, time: int, device: torch.device) -> Reading:
         """For a whole text."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,7 @@ def counted(shape: Shape, sizes: Sizes | int, context: int | None = None) -> lis
     A multiplication and an addition are two FLOPs. Matrix products and convolutions are counted, by
     `torch.utils.flop_counter` while the parts run; what is done number by number (norms, activations, softmax) is not.
     Causal attention counts as if every position saw the whole context, as in Kaplan et al. 2020, arXiv:2001.08361.
-    Sublayers with the same letter are alike, so one of each is run. On the meta device torch's LSTM and GRU are
+    Sublayers with the same letter are alike, so one of each is run, or one for each length where the length changes. On the meta device torch's LSTM and GRU are
     products like all else; on a CPU they are one operation that the counter does not know. A source is taken to be as
     long as the target, and a token is one of either.
     """
@@ -35,17 +35,17 @@ def counted(shape: Shape, sizes: Sizes | int, context: int | None = None) -> lis
     seen: set[nn.Parameter] = set()
     stacks = [(shape.source, stack.source), (shape, stack)] if shape.source is not None else [(shape, stack)]
     for own_shape, own_stack in stacks:
-        times, made, wired = Counter(own_shape.letters), weights_made(own_shape), wirings_made(own_shape)
-        for piece, letter, run in _pieces(own_stack, times, tokens):
+        made, wired = weights_made(own_shape), wirings_made(own_shape)
+        read = own_stack.example(1, tokens, "meta")[0].shape[1] * len(stacks)  # an image has its own number
+        for piece, letter, often, run in _pieces(shape, own_shape, own_stack, tokens):
             halves = [(piece.body, made), (piece.wiring, wired)] if letter else [(piece, made)]
-            owners, often = [(*each, copies[letter] or 1) for half, copies in halves for each in _parts_of(half)
-                             ], times[letter] or 1
+            owners = [(*each, copies[letter] or 1) for half, copies in halves if half is not None
+                      for each in _parts_of(half)]
             for owner, own, copies in owners:
                 fresh = set(own) - seen  # a tied matrix is counted where it is met first
                 seen |= fresh
                 _add(found, owner, times=often, parameters=copies * sum(each.numel() for each in fresh))
             forward, training = _flops(run)
-            read = own_stack.example(1, tokens, "meta")[0].shape[1] * len(stacks)  # an image has its own number
             _add(found, owners[0][0], forward=often * forward / read, training=often * training / read)
     return [part for part in found.values() if part.parameters or part.forward]
 
@@ -78,22 +78,53 @@ def weights_made(shape: Shape) -> Counter[str]:
     return Counter(letter for letter, _ in {(slot.letter, slot.weights) for slot in shape.slots})
 
 
-def _pieces(stack: Any, letters: Iterable[str], tokens: int) -> Iterator[tuple[Any, str, Callable[[], Tensor]]]:
-    """What a token meets: the module, its letter, and a call that runs it on one row of so many tokens."""
+def _pieces(whole: Shape, shape: Shape, stack: Any, tokens: int
+            ) -> Iterator[tuple[Any, str, int, Callable[[], Tensor]]]:
+    """What a token meets: the module, its letter, how often, and a call that runs it on one row of so many tokens."""
     given, _ = stack.example(1, tokens, "meta")
     x = torch.zeros_like(stack.embedding(given)).requires_grad_()  # of an image more or fewer than it has rows
-    source = x if stack.source is None else torch.zeros(1, tokens, stack.source.width, device="meta")
-    reading = Reading(stack.shape.causal, position=stack.position, source=source).from_start(x.shape[1], x.device)
-    yield stack.embedding, "", lambda: _differentiable(stack.embedding(given))
-    yield stack.position, "", lambda: stack.position.embed(x, reading.positions)
-    for letter, layer in zip(letters, stack.sublayers, strict=True):
-        yield layer, letter, lambda layer=layer: _whole(*layer(stack.opened(x), None, None, reading)[:2])  # type: ignore[misc]
-    yield stack.norm, "", lambda: stack.norm(x)
+    reading = Reading(stack.shape.causal, position=stack.position, source=_source(whole, stack, x, tokens)
+                      ).from_start(x.shape[1], x.device)
+    yield stack.embedding, "", 1, lambda: _differentiable(stack.embedding(given))
+    yield stack.position, "", 1, lambda: stack.position.embed(x, reading.positions)
+    *met, (_, _, last, _) = _walked(shape, stack, x, reading)
+    often = Counter((letter, each.shape[1]) for letter, _, each, _ in met)
+    once = {(letter, each.shape[1]): (layer, each, here) for letter, layer, each, here in reversed(met)}
+    for (letter, time), times in often.items():
+        layer, each, here = once[letter, time]
+        yield layer, letter, times, lambda layer=layer, each=each, here=here: _whole(  # type: ignore[misc]
+            *layer(stack.opened(each), None, None, here)[:2])
+    yield stack.norm, "", 1, lambda: stack.norm(last)
     if stack.pooling is not None:
-        yield stack.pooling, "", lambda: stack.pooling(x, None)
+        yield stack.pooling, "", 1, lambda: stack.pooling(last, None)
     if stack.head is not None:
-        wide = x if stack.pooling is None else torch.zeros(1, stack.pooling.width, device="meta", requires_grad=True)
-        yield stack.head, "", lambda: stack.head.log_probs(wide)
+        wide = last if stack.pooling is None else torch.zeros(1, stack.pooling.width, device="meta", requires_grad=True)
+        yield stack.head, "", 1, lambda: stack.head.log_probs(wide)
+
+
+def _walked(shape: Shape, stack: Any, x: Tensor, reading: Reading) -> Iterator[tuple[str, Any, Tensor, Reading]]:
+    """Every letter with its layer, and the stream and the reading that it gets: only stream parts change them.
+
+    At last what the norm gets.
+    """
+    layers = dict(zip(stack.letters, stack.sublayers, strict=True))
+    for letter in shape.letters:
+        yield letter, layers[letter], x, reading
+        if layers[letter].wiring is None:
+            with torch.no_grad():
+                x, _, _, reading = layers[letter](x, None, None, reading)
+            x = torch.zeros_like(x).requires_grad_()
+    yield "", None, x, reading
+
+
+def _source(shape: Shape, stack: Any, x: Tensor, tokens: int) -> Tensor:
+    """What cross-attention looks at: as many vectors as the source makes of so many tokens."""
+    if stack.source is None or shape.source is None:
+        return x
+    given = torch.zeros(1, tokens, stack.source.width, device="meta")
+    reading = Reading(stack.source.shape.causal, position=stack.source.position).from_start(tokens, given.device)
+    *_, (_, _, last, _) = _walked(shape.source, stack.source, given, reading)
+    return last.detach()
 
 
 def _differentiable(y: Tensor) -> Tensor:

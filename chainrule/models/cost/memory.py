@@ -15,7 +15,7 @@ from torch.overrides import TorchFunctionMode
 from chainrule.models.cost.counting import each_letter_once, on_meta, parameters, weights_made, wirings_made
 from chainrule.models.cost.meta_device import counts_shapes
 from chainrule.models.cost.sizes import DecodingMemory, TrainingMemory
-from chainrule.models.shape import Shape
+from chainrule.models.shape import STREAMS, Shape
 from chainrule.models.sizes import Sizes
 from chainrule.parts.state import leaves
 
@@ -101,8 +101,9 @@ def _extended(shape: Shape, measure: Callable[[Shape], int], times: Callable[[Sh
 
 
 def _alike(shape: Shape) -> bool:
-    """Whether each sublayer adds what any other of its letter adds: not where only some share a body."""
-    return weights_made(shape) == wirings_made(shape)
+    """Whether each sublayer adds what any other of its letter adds: not where only the body is shared, nor where stream
+    parts change the length."""
+    return weights_made(shape) == wirings_made(shape) and STREAMS not in map(shape.kind, shape.letters)
 
 
 def _optimizer_bytes(stack: Any, make: Callable[[Any], Any]) -> int:

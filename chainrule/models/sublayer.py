@@ -1,0 +1,73 @@
+"""One letter of the pattern as a module: a sublayer in its wiring, or a change of the stream itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from torch import Tensor, nn
+
+from chainrule.models.shape import STREAMS, Shape
+from chainrule.parts.place import Place
+from chainrule.parts.reading import Reading
+from chainrule.recipe.registry import build, find, resolve
+from chainrule.watching import note, watched
+
+Passed = tuple[Tensor, Tensor | None, Any, Reading]  # the stream, what is still to be added, the state, the reading
+
+
+class Sublayer(nn.Module):
+    """A mixer or a feedforward in its wiring; `body` is one that others have, too."""
+
+    def __init__(self, letter: str, shape: Shape, place: Place, body: nn.Module | None = None):
+        super().__init__()
+        wiring: Any = find("parts/wirings", resolve("parts/wirings", shape.wiring)["name"])
+        inside = place if wiring.scales_with_depth else replace(place, depth=1)
+        self.body: Any = body or build(shape.kind(letter), shape.part(letter), inside)
+        self.wiring: Any = build("parts/wirings", shape.wiring, place, partial(build, "parts/norms", shape.norm, place),
+                                 partial(build, "parts/dropouts", shape.dropout, place))
+        if body is None:
+            self.wiring.initialize(self.body, place)
+
+    def forward(self, x: Tensor, added: Tensor | None, state: Any, reading: Reading) -> Passed:
+        """Takes and returns the stream and a term that is still to be added to it."""
+        if watched():  # then each sublayer by itself
+            x, added = (x, None) if added is None else self.wiring.settled(x, added)
+            note("inward", x)
+        x, added, state = self.wiring.flow(x, added, lambda inward: self.body(inward, state, reading))
+        if watched():
+            note("output", self.wiring.close(x if added is None else x + added))
+        return x, added, state, reading
+
+
+class Change(nn.Module):
+    """A stream part: it has no wiring, and may change what the letters behind it read."""
+
+    wiring = None
+
+    def __init__(self, letter: str, shape: Shape, place: Place, body: nn.Module | None = None):
+        super().__init__()
+        self.body: Any = body or build(shape.kind(letter), shape.part(letter), place)
+
+    def forward(self, x: Tensor, added: Tensor | None, state: Any, reading: Reading) -> Passed:
+        x = x if added is None else x + added
+        note("inward", x)
+        x, state, reading = self.body(x, state, reading)
+        note("output", x)
+        return x, None, state, reading
+
+
+def sublayers(shape: Shape, place: Place) -> list[Sublayer | Change]:
+    """One for each slot; those that share weights and wiring are one and the same."""
+    bodies: dict[int, nn.Module] = {}
+    made: dict[int, Sublayer | Change] = {}
+    times = Counter(slot.weights for slot in shape.slots)
+    for index, slot in enumerate(shape.slots):
+        if slot.wiring not in made:
+            make = Change if shape.kind(slot.letter) == STREAMS else Sublayer
+            here = replace(place, index=index, times=times[slot.weights])
+            made[slot.wiring] = make(slot.letter, shape, here, bodies.get(slot.weights))
+            bodies[slot.weights] = made[slot.wiring].body
+    return [made[slot.wiring] for slot in shape.slots]
