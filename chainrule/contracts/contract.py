@@ -14,7 +14,7 @@ from typing import Any
 from chainrule.errors import ChainruleError
 
 Check = Callable[[str, str], None]  # given the kind and the name of a part; raises where it breaks the contract
-FILES = ("sublayers", "attention", "streams", "steps", "heads", "other_parts", "language_models", "tasks")  # with checks
+FILES = ("sublayers", "attention", "streams", "steps", "heads", "other_parts", "language_models", "tasks")
 _CHECKS: dict[str, list[Check]] = {}
 
 

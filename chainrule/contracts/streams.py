@@ -78,7 +78,7 @@ def stream_lengths(kind: str, name: str) -> None:
             alone, _ = passed(part, x[row:row + 1, :length], reading)
             require(alone.shape[1] == kept[row], f"of {length} it makes {alone.shape[1]}, and says {kept[row]}")
             require_close(y[row:row + 1, :alone.shape[1]], alone, f"a row of {length} by itself")
-        require(passed(part, x[:0], reading)[0].shape == (0, *y.shape[1:]), "a batch without rows has no rows afterwards")
+        require(passed(part, x[:0], reading)[0].shape == (0, *y.shape[1:]), "an empty batch has rows afterwards")
 
 
 @check(STREAMS)

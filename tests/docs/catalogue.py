@@ -30,7 +30,7 @@ KINDS = {  # where a recipe names a part of the kind, and what the kind is
     "parts/positions": ("Positions", "How a model knows where a token is", "model.position={}"),
     "parts/feedforwards": ("Feed-forwards", "What moves information along width", "model.f={}"),
     "parts/streams": ("Stream parts", "What changes the stream itself, between sublayers: its length, its depth",
-                      "model.pattern=... model.parts.LETTER={}"),
+                      "model.pattern=[sfp]*3 model.parts.p={}"),
     "parts/wirings": ("Wirings", "How a sublayer is put into the stream", "model.wiring={}"),
     "parts/norms": ("Norms", "What keeps the size of vectors", "model.norm={}"),
     "parts/embeddings": ("Embeddings", "From inputs to vectors", "model.embedding={}"),

@@ -25,9 +25,9 @@ def counted(shape: Shape, sizes: Sizes | int, context: int | None = None) -> lis
     A multiplication and an addition are two FLOPs. Matrix products and convolutions are counted, by
     `torch.utils.flop_counter` while the parts run; what is done number by number (norms, activations, softmax) is not.
     Causal attention counts as if every position saw the whole context, as in Kaplan et al. 2020, arXiv:2001.08361.
-    Sublayers with the same letter are alike, so one of each is run, or one for each length where the length changes. On the meta device torch's LSTM and GRU are
-    products like all else; on a CPU they are one operation that the counter does not know. A source is taken to be as
-    long as the target, and a token is one of either.
+    Sublayers with the same letter are alike, so one of each is run, and one for each length where stream parts change
+    the length. On the meta device torch's LSTM and GRU are products like all else; on a CPU they are one operation that
+    the counter does not know. A source is taken to have as many tokens as the target, and a token is one of either.
     """
     stack = on_meta(each_letter_once(shape), sizes)
     tokens = context or shape.context

@@ -53,13 +53,13 @@ class Pool(StreamPart):
     def forward(self, x: Tensor, state: Any, reading: Reading) -> tuple[Tensor, Any, Reading]:
         assert reading.positions is not None
         time, full = x.shape[1], reading.carried.get(FULL) or Full(x, reading, 1)
-        real = reading.real(time)
+        real, real_B = reading.real(time), reading.lengths
         counted = (x.new_ones(1, time) if real is None else real.to(x.dtype))[..., None]
         missing = -time % self.size
         total, there = (F.pad(each, (0, 0, 0, missing)).unflatten(1, (-1, self.size)).sum(2)
                         for each in (x * counted, counted))
         y = total / there.clamp(min=1)
         note("pooled", y)
-        shorter = replace(reading, lengths=None if reading.lengths is None else self.lengths(reading.lengths, time),
+        shorter = replace(reading, lengths=None if real_B is None else self.lengths(real_B, real_B),
                           positions=reading.positions[:, ::self.size], span=y.shape[1], memo={})
         return y, None, shorter.carrying(FULL, replace(full, factor=full.factor * self.size))
