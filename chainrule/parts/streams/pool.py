@@ -31,11 +31,11 @@ class Full:
 class Pool(StreamPart):
     r"""The mean of each two neighbors, or of `size`: behind it the sequence is half as long, and costs less.
 
-    y_i = mean(x_{2i}, x_{2i+1})   over those that are not padding;   length ⌈T/2⌉, positions 0, 2, 4, …
+    y_i = mean(x_{2i}, x_{2i+1})   over those that are not padding;   length ⌈T/2⌉, positions 0, 1, 2, …
 
-    Dai et al. 2020, arXiv:2006.03236, §2.2: `(sf)*4 p (sf)*4 p (sf)*4` with `model.parts.p=pool`. Two departures: there
-    the first attention behind it still looks at all unpooled keys (only queries are pooled), and the first position is
-    kept apart. It reads both ways, for a mean would look ahead; `upsample` brings the length back where every token
+    Dai et al. 2020, arXiv:2006.03236, §2.2: `(sf)*4 p (sf)*4 p (sf)*4` with `model.parts.p=pool`. Three departures:
+    there the first attention behind it still looks at all unpooled keys (only queries are pooled), the first position
+    is kept apart, and distances are those of the tokens; here positions are counted anew. It reads both ways, for a mean would look ahead; `upsample` brings the length back where every token
     needs a vector. It has no parameters.
     """
 
@@ -51,7 +51,6 @@ class Pool(StreamPart):
         return -(-lengths // self.size)
 
     def forward(self, x: Tensor, state: Any, reading: Reading) -> tuple[Tensor, Any, Reading]:
-        assert reading.positions is not None
         time, full = x.shape[1], reading.carried.get(FULL) or Full(x, reading, 1)
         real, real_B = reading.real(time), reading.lengths
         counted = (x.new_ones(1, time) if real is None else real.to(x.dtype))[..., None]
@@ -60,6 +59,6 @@ class Pool(StreamPart):
                         for each in (x * counted, counted))
         y = total / there.clamp(min=1)
         note("pooled", y)
-        shorter = replace(reading, lengths=None if real_B is None else self.lengths(real_B, real_B),
-                          positions=reading.positions[:, ::self.size], span=y.shape[1], memo={})
+        shorter = replace(reading, lengths=None if real_B is None else self.lengths(real_B, real_B)
+                          ).from_start(y.shape[1], x.device)
         return y, None, shorter.carrying(FULL, replace(full, factor=full.factor * self.size))
