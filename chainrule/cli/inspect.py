@@ -34,14 +34,17 @@ def inspect(
                                             "time, on pydoc if no text is given.")] = False,
     distance: Annotated[int | None, typer.Option(min=1, help="Of gradients: the longest distance, in tokens; 50 if not "
                                                  "given.")] = None,
-    rows: Annotated[int | None, typer.Option(min=1, help="Of gradients: windows of text over which is averaged; 16 if "
-                                             "not given.")] = None,
+    rows: Annotated[int | None, typer.Option(min=1, help="Of gradients and ranks: windows of text over which is "
+                                             "averaged; 16 and 8 if not given.")] = None,
     clip: Annotated[float | None, typer.Option(min=0, help="Of gradients: the largest norm that may pass; the recipe's "
                                                "own if not given.")] = None,
     graph: Annotated[bool, typer.Option("--graph", help="Instead: a computation graph with the value and the gradient "
                                         "at each node: product, neuron, any engine module, recipe or run.")] = False,
     map_: Annotated[bool, typer.Option("--map", help="Instead: of word vectors, a map with every word in its place, as "
                                        "a page to search and zoom; --out names it, map.html if not given.")] = False,
+    rank: Annotated[bool, typer.Option("--rank", help="Instead: how fast the vectors of all positions become the same "
+                                       "by depth, with and without skips and feed-forwards; of runs or recipes.")
+                    ] = False,
     tasks: Annotated[bool, typer.Option("--tasks", help="Instead: how alike labeled data sets are (Task2Vec); they "
                                         "are named in the place of a run.")] = False,
     probe: Annotated[str | None, typer.Option(help="Of --tasks: a neural run that reads text; a small language model "
@@ -65,6 +68,9 @@ def inspect(
     and of each layer's own gradient before and after clipping. Several models are put into one picture. The examples
     through-time and through-depth are fresh models in which gradients vanish, explode, are clipped and stay alive.
 
+    With --rank: the residual to rank one after each sublayer, for attention alone, with feed-forwards, with skips, and
+    for the whole model, all with the same weights.
+
     With --graph: how the project's own engine computes and differentiates a small example, or a run of it on a text.
 
     With --map: where the vectors of frequent words lie, in two dimensions. With --tasks: how alike labeled data sets
@@ -83,6 +89,7 @@ def inspect(
         chainrule inspect runs/gpt --text held-out.txt --out page.html
         chainrule inspect rnn rnn model.r.gain=3 lstm --gradients --data pydoc --out gradients.svg
         chainrule inspect through-time --gradients --out time.svg
+        chainrule inspect bert-small "model.pattern=(sf)*8" --rank --out rank.svg
         chainrule inspect neuron --graph --out neuron.svg
         chainrule inspect runs/vectors --map --words 5000 --out words.html
         chainrule inspect runs/vectors king queen man --out words.html
@@ -116,6 +123,13 @@ def inspect(
         show_tasks(data, overrides, probe=probe, out=out, json=json)
         return
     refuse({"--probe": probe}, "does nothing without --tasks")
+    if rank:
+        from chainrule.cli.terminal.rank_shown import show_rank
+
+        refuse({"--text-is": text_is, "--top": top, "--distance": distance, "--clip": clip, "--figure": figure,
+                "--gradients": gradients or None, "--graph": graph or None}, "does nothing with --rank")
+        show_rank(what, text or "pydoc", tokens=tokens or 64, rows=rows or 8, out=out, json=json)
+        return
     if graph:
         from chainrule.cli.terminal.graph_shown import show_graph
 
