@@ -1,4 +1,4 @@
-"""What `chainrule inspect --rank` does: how fast the vectors of all positions become the same, with and without skips."""
+"""What `chainrule inspect --rank` does: how fast all positions become the same, with and without skips."""
 
 from __future__ import annotations
 

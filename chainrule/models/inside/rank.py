@@ -32,8 +32,8 @@ def residual(x_TD: Tensor) -> Tensor:
 
     ‖X − 1 x̄ᵀ‖ / ‖X‖,   ‖·‖ = √(‖·‖₁ ‖·‖_∞)
 
-    Dong, Cordonnier & Loukas 2021, arXiv:2103.03404, §2.1. They take the x that makes the norm least; here x̄ is the mean
-    of the rows, which does so for the Euclidean norm. 0: the matrix has rank one, and all positions say the same.
+    Dong, Cordonnier & Loukas 2021, arXiv:2103.03404, §2.1. They take the x that makes the norm least; here x̄ is the
+    mean of the rows, which does so for the Euclidean norm. 0: the matrix has rank one, and all positions say the same.
     """
     return composite_norm(x_TD - x_TD.mean(-2, keepdim=True)) / composite_norm(x_TD)
 
