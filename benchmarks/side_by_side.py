@@ -21,6 +21,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ class Training:
     evaluate_tokens: int = 1 << 18
     early: float = 1 / 8  # of the steps, after which the loss is measured a first time
     precision: str = "bfloat16"
+    then: str | None = None  # `module:function` that is called with the learner and the data, and gives more numbers
 
     @property
     def key(self) -> tuple[str, str, int, int]:
@@ -175,6 +177,9 @@ def trained(training: Training, held: dict[str, np.ndarray], until: float = floa
             found["early"] = measured(learner, check)["loss"]
             began = time.perf_counter() - stepping
     seconds = time.perf_counter() - began
+    if training.then is not None:
+        module, _, name = training.then.partition(":")
+        found |= getattr(import_module(module), name)(learner, held)
     return found | {"final": measured(learner, check)["loss"], "steps": state.step, "skipped": state.skipped,
                     "seconds": round(seconds, 2), "steps_per_second": round(state.step / seconds, 3),
                     "gradient_norm": float(np.median(norms)), "tokens": state.tokens,

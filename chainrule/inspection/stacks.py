@@ -71,7 +71,7 @@ def _fresh(name: str, recipe: Any, data: str) -> Opened:
 
 
 def _checked(found: Opened) -> Opened:
-    stack = getattr(found.model, "stack", None)
+    stack: Any = getattr(found.model, "stack", None)
     if not hasattr(stack, "sublayers") or stack.source is not None or not stack.vocabulary:
         raise _no_stack(found.name, found.recipe)
     return found

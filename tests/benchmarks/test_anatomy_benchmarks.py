@@ -5,12 +5,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 sys.path.append(str(FOLDER))
 
 import attention_length  # noqa: E402
+import orders  # noqa: E402
+import positions  # noqa: E402
+import side_by_side  # noqa: E402
 
 
 def printed(name, *words):
@@ -57,3 +61,29 @@ def test_depth_writes_losses_and_gradients_by_layer(tmp_path):
     kept = json.loads((tmp_path / "depth.json").read_text())["deep_norm"]
     assert len(kept["losses"]) == 4 and len(kept["first"]) == len(kept["last"]) == 12 and min(kept["first"]) > 0
     assert {each.name for each in tmp_path.glob("*.svg")} == {"depth-loss.svg", "depth-gradient.svg"}
+
+
+def test_orders_have_the_same_sublayers_and_the_interleaved_one_is_measured_again():
+    wanted = orders.trainings(count=5, steps=10, seeds=3)
+    assert [each.seed for each in wanted if each.name == "interleaved"] == [0, 1, 2]
+    letters = {"".join(sorted(side_by_side.shape(each.model).letters)) for each in wanted}
+    assert letters == {"f" * 8 + "s" * 8} and sum(each.name.startswith("random ") for each in wanted) == 5
+
+
+def test_the_table_of_orders_says_how_many_beat_the_interleaved(tmp_path, capsys):
+    named = {"interleaved": 3.0, "random sf": 2.9, "random fs": 3.2, "random ssff": 2.8}
+    orders.show([{"name": name, "final": value} for name, value in named.items()], tmp_path)
+    said = capsys.readouterr().out
+    assert "mean 2.9667, standard deviation 0.2082" in said
+    assert "2 are better than the interleaved order (3.0000" in said
+    assert "random ssff" in (tmp_path / "orders.svg").read_text()
+
+
+def test_positions_are_fine_tuned_and_read_further_than_in_training(tmp_path):
+    held = dict(np.load(positions.made_up(tmp_path / "tiny.npz")))
+    wanted = [side_by_side.tiny(each) for each in positions.trainings(10, 1)]
+    masked = next(each for each in wanted if each.name == "learned × none")
+    assert {"sst_dev", "sst_test"} <= side_by_side.trained(masked, held).keys()
+    causal = next(each for each in wanted if each.name == "absolute learned")
+    found = side_by_side.trained(causal, held)
+    assert len(found["by_stretch"]) == 4 and all(0 < loss < 20 for loss in found["by_stretch"])
