@@ -19,8 +19,6 @@ Y_LABEL = "‖X − 1x̄ᵀ‖ / ‖X‖"
 
 def show_rank(what: list[str], data: str, *, tokens: int, rows: int, out: Path | None, json: bool) -> None:
     """One model, or several below each other."""
-    import torch
-
     from chainrule.figures.files import check_figure
     from chainrule.inspection.stacks import opened
     from chainrule.models.inside.rank import measure
@@ -33,8 +31,7 @@ def show_rank(what: list[str], data: str, *, tokens: int, rows: int, out: Path |
         looked_at = opened(name, overrides, data)
         if not looked_at.stack.sublayers:
             raise UsageError(f"{name}: it has no sublayers.")
-        ids = torch.from_numpy(looked_at.windows(data, tokens, rows)).to(looked_at.stack.device)
-        found[looked_at.name] = measure(looked_at.stack, ids)
+        found[looked_at.name] = measure(looked_at.stack, looked_at.windows(data, tokens, rows))
     if out is not None:
         from chainrule.figures.drawing import stacked
         from chainrule.figures.files import write_figure

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -45,14 +46,14 @@ def composite_norm(x_TD: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def measure(stack: Stack, ids_BT: Tensor) -> Collapse:
+def measure(stack: Stack, ids_BT: np.ndarray | Tensor) -> Collapse:
     """The residuals of the same weights run in four ways; the geometric mean over rows, in float64.
 
     Without skips, what a sublayer computes is all that is passed on: its wiring still gives it its inputs (normalized,
     where it does so), and its output is the next stream. Feed-forwards are left out where attention is alone.
     """
     model = copy.deepcopy(stack).double().eval()
-    x = model.embedding(ids_BT)
+    x = model.embedding(torch.as_tensor(ids_BT, device=stack.device))
     reading = replace(Reading(model.shape.causal), position=model.position).from_start(x.shape[1], x.device)
     x = model.position.embed(x, reading.positions)
     every = list(range(len(model.sublayers)))
