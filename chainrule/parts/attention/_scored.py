@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from chainrule.parts.attention._dot_product import attend
 from chainrule.parts.attention._masks import mask_of
 from chainrule.parts.reading import Reading
 from chainrule.watching import note
@@ -23,12 +24,22 @@ def scaled_dot(q: Tensor, k: Tensor) -> Tensor:
 
 def weights_of(score_BHQK: Tensor, q: Tensor, q_pos: Tensor, k_pos: Tensor, reading: Reading) -> Tensor:
     """softmax_j(score_ij) over the keys that may be seen; q only says which type and length they have."""
-    mask, causal = mask_of(q, q_pos, k_pos, reading)
-    if causal:
-        mask = q.new_full((q.shape[2], score_BHQK.shape[3]), -torch.inf).triu(1)
+    mask = added_mask(q, q_pos, k_pos, reading)
     weight_BHQK = (score_BHQK if mask is None else score_BHQK + mask).softmax(-1)
     note("attention", weight_BHQK)
     return weight_BHQK
+
+
+def added_mask(q: Tensor, q_pos: Tensor, k_pos: Tensor, reading: Reading) -> Tensor | None:
+    """What is added to scores of any kind: −∞ at keys that must not be seen, and the bias of positions."""
+    mask, causal = mask_of(q, q_pos, k_pos, reading)
+    return q.new_full((q.shape[2], k_pos.shape[1]), -torch.inf).triu(1) if causal else mask
+
+
+def with_scores(more_BHQK: Tensor, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout: float) -> Tensor:
+    """y_i = Σ_j softmax_j(q_i·k_j / √E + more_ij + mask_ij) v_j by the fused kernel."""
+    more_BHQK = more_BHQK.to(q.dtype)
+    return attend(q, k, v, more_BHQK if mask is None else more_BHQK + mask, causal=False, dropout=dropout)
 
 
 def weighed(score_BHQK: Tensor, q: Tensor, v: Tensor, q_pos: Tensor, k_pos: Tensor, reading: Reading, *,

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from chainrule.errors import OptionError
+from chainrule.parts.attention._distances import gathered
 from chainrule.parts.place import Place
 from chainrule.parts.reading import Reading
 from chainrule.recipe.registry import build
@@ -36,8 +37,8 @@ def by_the_definition(part, q, k, v, q_pos, k_pos, causal):
                 seen = [j for j, there in enumerate(k_pos[b]) if there <= at or not causal]
                 scores = []
                 for j in seen:
-                    distance = max(0 if causal else -part.furthest, min(part.furthest, int(at - k_pos[b][j])))
-                    r = part.weight[h, distance + (0 if causal else part.furthest)]
+                    distance = max(part.distances.least, min(part.distances.furthest, int(at - k_pos[b][j])))
+                    r = part.weight[h, distance + (0 if causal else part.distances.furthest)]
                     scores.append((q[b, h, i] @ k[b, h, j] + q[b, h, i] @ r) / E**0.5)
                 y[b, h, i] = torch.stack(scores).softmax(0) @ v[b, h, seen]
     return y
@@ -69,7 +70,8 @@ def test_the_skew_gives_what_gathering_gives_with_its_gradients(furthest, causal
     part, (q, _, _), where = made(furthest, causal), inputs(time), torch.arange(time)[None]
     seen = torch.ones(time, time, dtype=torch.bool).tril() if causal else torch.ones(time, time, dtype=torch.bool)
     weigh, found = torch.linspace(-1, 1, time * time, dtype=q.dtype).view(time, time), []
-    for scores in (part.skewed(q), part.gathered(q, where, where)):
+    distances = part.distances
+    for scores in (distances.skewed(q, part.weight), gathered(q, part.weight, distances.numbers(where, where))):
         kept = scores.masked_fill(~seen, 0.0)
         found.append([kept, *torch.autograd.grad((kept * weigh).sum(), [part.weight])])
     for one, other in zip(*found, strict=True):
@@ -89,7 +91,7 @@ def test_the_skew_makes_nothing_of_the_size_of_all_pairs_times_the_width():
 
     q = torch.randn(1, H, time, E, dtype=torch.float64)
     with Sizes():
-        part.skewed(q)
+        part.distances.skewed(q, part.weight)
     assert max(sizes) <= H * time * (time + 1) < H * time * time * E
 
 

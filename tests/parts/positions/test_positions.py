@@ -54,6 +54,17 @@ def test_places_beside_words_start_as_small_as_embeddings():
     torch.testing.assert_close(place.embed(x, torch.arange(3)[None]), x, atol=0.2, rtol=0)
 
 
+def test_learnable_sinusoids_start_as_sinusoids_and_learn_their_lengths():
+    place, x, positions = made("learnable_sinusoidal", scale=0.5), torch.randn(B, T, D), torch.arange(T)[None]
+    torch.testing.assert_close(place.embed(x, positions), made("sinusoidal", scale=0.5).embed(x, positions))
+    with torch.no_grad():
+        place.frequency.mul_(1.7)
+    wanted = torch.tensor([[wave(t * 1.7, n) / 2 for n in range(D)] for t in range(T)])
+    torch.testing.assert_close(place.embed(x, positions) - x, wanted.expand(B, T, D), atol=1e-5, rtol=0)
+    place.embed(x, positions).square().sum().backward()
+    assert place.frequency.grad.ne(0).all() and [name for name, _ in place.named_parameters()] == ["frequency"]
+
+
 def test_learned_positions_are_looked_up():
     place, x = made("learned"), torch.randn(B, T, D)
     torch.testing.assert_close(place.embed(x, torch.arange(4, 4 + T)[None]), x + place.weight[4:4 + T])

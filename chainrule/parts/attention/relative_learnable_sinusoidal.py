@@ -1,0 +1,33 @@
+"""Attention with relative positions that are waves of learned lengths."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from chainrule.parts.attention._relative_waves import attend_by_waves
+from chainrule.parts.place import Place
+from chainrule.parts.positions._waves import frequencies
+from chainrule.parts.reading import Reading
+from chainrule.recipe.registry import part
+
+
+@part
+class RelativeLearnableSinusoidal(nn.Module):
+    r"""Every key is weighed by its likeness to the query, and by its distance as waves whose lengths are learned.
+
+    y_i = Σ_j softmax_j((q_i·k_j + q_i·r_{i−j}) / √E) v_j,   r_{d,2n} = sin(ω_n d),   r_{d,2n+1} = cos(ω_n d)
+
+    Wang et al. 2021, "On position embeddings in BERT" (ICLR 2021), §3, learnable sinusoidal relative positions, for
+    keys only. One ω for all heads of a sublayer, which starts as that of `relative_sinusoidal`, base^(−2n/E).
+    """
+
+    memory: int | None = None  # all keys can be seen
+    within_one_text = True  # queries and keys must have positions in common
+
+    def __init__(self, place: Place, *, base: float = 10_000.0):
+        super().__init__()
+        self.frequency, self.dropout = nn.Parameter(frequencies(place.head_width, base)), place.dropout
+
+    def forward(self, q: Tensor, k: Tensor, v: Tensor, q_pos: Tensor, k_pos: Tensor, reading: Reading) -> Tensor:
+        return attend_by_waves(q, k, v, q_pos, k_pos, reading, dropout=self.dropout if self.training else 0.0,
+                               frequency=self.frequency)
