@@ -2,56 +2,19 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from chainrule.contests import Contest, Contested
-from chainrule.errors import OptionError, UsageError
-from chainrule.experiments.budget import has_budget, parse_budget, parse_size
-from chainrule.experiments.by_tokens import LOSSLESS
-from chainrule.experiments.contestants import Contestant, check_recipes, contestants, one_task
+from chainrule.experiments.again import command_again
+from chainrule.experiments.budget import parse_budget
 from chainrule.experiments.excerpts import passages, prompts
 from chainrule.experiments.folder import check_folder, locked, write_plan
-from chainrule.experiments.holdout import Source, of_single_lines, source, texts, unread_source
-from chainrule.experiments.progress import LogLines, TrialProgress, forecast
-from chainrule.experiments.running import Setting, Trial, finished, outcome
-from chainrule.experiments.terms import (
-    OWN,
-    Terms,
-    applicable,
-    chosen_tokenizer,
-    reads_alike,
-    shared_changes,
-    sized,
-)
-from chainrule.recipe.plugins import folders
-from chainrule.recipe.recipe import make_recipe
-from chainrule.storage.json_text import json_text
-from chainrule.text.corpora.corpus import Corpus
-from chainrule.text.scripts import spaces_missed
-from chainrule.training.plan import Budget
-
-log = logging.getLogger("chainrule")
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Everything that is decided before the first training."""
-
-    entries: tuple[Contestant, ...]
-    budget: Budget
-    tokenizer: dict[str, Any] | None  # None where each has its own
-    seeds: tuple[int, ...]
-    source: Source
-    train: Corpus
-    held_out: Any  # a corpus, or what the contest is on
-    documents: tuple[bytes, ...]  # of the held-out text
-    notes: tuple[str, ...]
-    grid: tuple[str, ...] = ()  # the options that --grid varies
-    contest: Contest | None = None  # for tasks that are not compared by the text itself
+from chainrule.experiments.planning import Comparison, plan_of, planned
+from chainrule.experiments.progress import TrialProgress
+from chainrule.experiments.running import outcomes_of, setting_of, trials_by_name
+from chainrule.experiments.terms import Terms
 
 
 def compare(recipes: str | Sequence[str], data: str | Path | Sequence[str | Path], out: str | Path, *,
@@ -64,64 +27,17 @@ def compare(recipes: str | Sequence[str], data: str | Path | Sequence[str | Path
     """
     terms, out = terms or Terms(), Path(out)
     words = recipes.split() if isinstance(recipes, str) else list(recipes)
-    spent = parse_budget(budget)
+    spent, engine = parse_budget(budget), terms.engine()
     check_folder(out)
     comparison = planned(words, data, spent, terms)
     with locked(out) as lock:
-        write_plan(out, _plan_of(comparison), force=force)
-        fingerprints = comparison.train.fingerprint(), comparison.held_out.fingerprint()
-        setting = Setting(out, comparison.source, fingerprints, spent, prompts(comparison.documents),
-                          passages(comparison.documents), lock, progress or LogLines())
-        trials = {each.name: trials_of(each, comparison.seeds) for each in comparison.entries if each.recipe}
-        for each in comparison.entries:
-            if each.problem:
-                log.info(f"{each.name}: cannot be trained: {each.problem}")
-        _log_forecast(trials, setting, _held_out(comparison))
-        try:
-            outcomes = _run_trials(trials, setting)
-        except KeyboardInterrupt:
-            log.info("stopped; the same command continues from here.")
-            raise
-        return _writer(comparison)(comparison, trials, outcomes, setting, _command(words, data, out, budget, terms))
-
-
-def planned(words: Sequence[str], data: Any, budget: Budget, terms: Terms) -> Comparison:
-    """Reads recipes and text, and makes the recipes comparable."""
-    if terms.seeds < 1:
-        raise OptionError("--seeds", terms.seeds, "at least 1")
-    params = None if terms.params is None else parse_size("--params", terms.params)
-    own, entries = terms.tokenizer == OWN, contestants(words, terms.grid, own_tokenizers=True)
-    plain = [each.resolved(applicable(each, terms.changes)) for each in entries]
-    task = one_task(plain)
-    contested = isinstance(task, Contested)
-    if not own and not contested:
-        entries = contestants(words, terms.grid)  # refuses a tokenizer for one recipe alone
-    _check_changes(entries, terms)
-    check_recipes(plain)
-    like = reads_alike(plain)
-    if not contested and (terms.target is not None or terms.valid_target is not None):
-        raise UsageError(f"--target = {terms.target or terms.valid_target}: these models are compared on text alone, "
-                         "which has no targets. Leave it out.")
-    if contested:
-        return planned_contest(Asked(entries, plain, task, like), data, budget, terms)
-    where, notes = source(data, terms.valid, like.text, like.split.valid, like.split.seed)
-    train, held_out = where.halves()
-    documents = texts(held_out)
-    notes += [sentence for sentence in [of_single_lines(held_out)] if sentence]
-    tokenizer, note = (None, None) if own else chosen_tokenizer(terms.tokenizer, _size(train))
-    split = where.fraction if terms.valid is None else 0.0
-    resolved = []
-    for each in entries:
-        found = each.resolved([*shared_changes(each, terms, budget, tokenizer), f"split.valid={split!r}"])
-        sentence = None
-        if params is not None:
-            found, sentence = sized(found, params, train)
-        resolved.append(found)
-        notes += [sentence] if sentence else []
-    used = dict.fromkeys(each.recipe.tokenizer["name"] for each in resolved if each.recipe)
-    notes += [f"{missed} --tokenizer {LOSSLESS} does not." for name in used if (missed := spaces_missed(name, train))]
-    return Comparison(tuple(resolved), budget, tokenizer, tuple(range(terms.seeds)), where, train, held_out,
-                tuple(documents), tuple([*notes, note] if note else notes), grid=tuple(terms.grid))
+        write_plan(out, plan_of(comparison), force=force)
+        setting = setting_of(comparison, out, lock, progress)
+        setting = replace(setting, prompts=prompts(comparison.documents), passages=passages(comparison.documents))
+        trials = trials_by_name(comparison)
+        outcomes = outcomes_of(trials, setting, engine, comparison.held_out_words())
+        return _writer(comparison)(comparison, trials, outcomes, setting,
+                                   command_again("compare", words, data, out, budget, terms))
 
 
 def _writer(comparison: Comparison) -> Any:
@@ -130,135 +46,3 @@ def _writer(comparison: Comparison) -> Any:
     from chainrule.experiments.by_measure import report as by_measure
 
     return by_text.written if comparison.contest is None else by_measure.written
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What the command names: recipes, as they are and resolved, their task, and the first of them."""
-
-    entries: Sequence[Contestant]
-    plain: Sequence[Contestant]
-    task: Contested
-    like: Any
-
-
-def planned_contest(asked: Asked, data: Any, budget: Budget, terms: Terms) -> Comparison:
-    """The same for a task that has a measure of its own: each recipe has its own tokenizer, unless one is named."""
-    task = asked.task
-    tokenizer, _ = (None, None) if terms.tokenizer in (None, OWN) else chosen_tokenizer(terms.tokenizer, 0)
-    like = _reading_alike(asked, [] if tokenizer is None else [f"tokenizer={json_text(tokenizer)}"], terms)
-    where = unread_source(data, terms, like)
-    contest = task.contest(like, where.data, where.valid, fraction=where.fraction, seed=where.seed,
-                           targets=(where.target, where.valid_target))
-    resolved = [each.resolved([*shared_changes(each, terms, budget, tokenizer), f"split.valid={contest.split!r}"])
-                for each in asked.entries]
-    return Comparison(tuple(resolved), budget, tokenizer, tuple(range(terms.seeds)), where, contest.train,
-                      contest.held_out, (), tuple(contest.notes), grid=tuple(terms.grid), contest=contest)
-
-
-def _reading_alike(asked: Asked, shared: Sequence[str], terms: Terms) -> Any:
-    """The first recipe with what all share; one that reads the data in another way is refused."""
-    read = [each.resolved([*applicable(each, terms.changes), *shared]) for each in asked.entries] if shared else (
-        asked.plain)
-    like = read[0].recipe or asked.like
-    first = asked.task.reading(like)
-    for each in read:
-        own = first if each.recipe is None else asked.task.reading(each.recipe)
-        if own != first:
-            raise UsageError(f"{each.name} reads the data in another way than {read[0].name}{_differing(own, first)}, "
-                             "expected the same for all. Set it for all with --change.")
-    return like
-
-
-def _differing(own: Any, first: Any) -> str:
-    """Which options differ, where the task names them."""
-    if not isinstance(own, Mapping) or not isinstance(first, Mapping):
-        return ""
-    names = [name for name in {**first, **own} if own.get(name) != first.get(name)]
-    return f" ({', '.join(f'{name} = {_short(own.get(name))} and {_short(first.get(name))}' for name in names)})"
-
-
-def _short(value: Any) -> str:
-    """An option in one line: of a part, what it is called and what is said of it."""
-    if isinstance(value, Mapping):
-        return ", ".join(str(each) if name == "name" else f"{name} {each}" for name, each in value.items()
-                         if each is not None)
-    return repr(value)
-
-
-def _check_changes(entries: Sequence[Contestant], terms: Terms) -> None:
-    """A change that no recipe has an option for is an error."""
-    for change in terms.changes:
-        if not any(applicable(each, [change]) for each in entries):
-            each = entries[0].resolved([change])  # finds out what is wrong with it
-            raise UsageError(f"--change {change}: {each.problem or 'no recipe has such an option.'}")
-
-
-def _size(corpus: Corpus) -> int:
-    return sum(len(chunk.data) for chunk in corpus.chunks())
-
-
-def trials_of(each: Contestant, seeds: Sequence[int]) -> list[Trial]:
-    """One trial for each seed; counting models do not depend on the seed, so they get one."""
-    assert each.recipe is not None
-    seeds = seeds if hasattr(each.recipe, "training") else seeds[:1]
-    several = len(seeds) > 1
-    return [Trial(f"{each.name}, seed {seed}" if several else each.name,
-                  f"{each.folder}-seed{seed}" if several else each.folder, seed,
-                  make_recipe({**each.recipe.model_dump(mode="json"), "seed": seed})) for seed in seeds]
-
-
-def _run_trials(trials: Mapping[str, Sequence[Trial]], setting: Setting) -> dict[str, list[dict[str, Any]]]:
-    """Runs all trials, one after the other; the results of each."""
-    count = sum(map(len, trials.values()))
-    outcomes: dict[str, list[dict[str, Any]]] = {name: [] for name in trials}
-    number = 0
-    for name, own in trials.items():
-        for trial in own:
-            number += 1
-            outcomes[name].append(outcome(trial, setting, f"[{number}/{count}]"))
-    return outcomes
-
-
-def _log_forecast(trials: Mapping[str, Sequence[Trial]], setting: Setting, held_out: str) -> None:
-    """Says how long everything will take, unless all of it is done."""
-    left = [trial for own in trials.values() for trial in own if finished(trial, setting) is None]
-    free = [trial.name for trial in left if not has_budget(trial.recipe, setting.budget)]
-    if left:
-        log.info(forecast(len(left) - len(free), free, setting.budget, held_out))
-
-
-def _held_out(comparison: Comparison) -> str:
-    if comparison.contest is not None:
-        return f"the {comparison.contest.units} held out"
-    return f"{sum(map(len, comparison.documents)):,} bytes"
-
-
-def _plan_of(comparison: Comparison) -> dict[str, Any]:
-    """What identifies the comparison when it is continued."""
-    return {"budget": asdict(comparison.budget), "tokenizer": comparison.tokenizer or OWN,
-            "seeds": list(comparison.seeds),
-            "data": comparison.train.fingerprint()[:16], "held out": comparison.held_out.fingerprint()[:16],
-            "recipes": {each.name: each.recipe and each.recipe.model_dump(mode="json") for each in comparison.entries}}
-
-
-def _command(words: Sequence[str], data: Any, out: Path, budget: str, terms: Terms) -> str:
-    """The command that runs it again."""
-    import shlex
-
-    def options(name: str, values: Any) -> list[str]:
-        listed = [values] if isinstance(values, str | Path | int) or values is None else list(values)
-        return [part for value in listed if value is not None for part in (name, str(value))]
-
-    tokenizer = None if terms.tokenizer is None else str(terms.tokenizer)
-    parts = ["chainrule", "compare", *words, *options("--data", data), *options("--valid", terms.valid), "--budget",
-             budget, *options("--tokenizer", tokenizer), *options("--params", terms.params),
-             *options("--target", terms.target), *options("--valid-target", terms.valid_target),
-             *(options("--seeds", terms.seeds) if terms.seeds > 1 else []), *options("--grid", terms.grid),
-             *options("--change", terms.changes), *options("--plugins", map(_near, folders())), "--out", str(out)]
-    return shlex.join(parts)
-
-
-def _near(folder: Path) -> Path:
-    """As one would type it here: a folder below this one without the way to it."""
-    return folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder

@@ -73,11 +73,10 @@ def contestants(words: Sequence[str], grid: Sequence[str] = (), *, own_tokenizer
     variants = [tuple(each) for each in itertools.product(*map(choices, grid))]
     found: list[Contestant] = []
     for source, changes in _asked_for(words):
-        _check_recipe(source)
-        for variant in variants:
-            _check([*changes, *variant], own_tokenizers)
-            found.append(_named(source, (*changes, *variant)))
-    return _distinct(found)
+        check_recipe(source)
+        found += [_named(source, (*changes, *variant)) for variant in variants]
+    check_shared(found, own_tokenizers=own_tokenizers)
+    return distinct(found)
 
 
 def check_recipes(resolved: Sequence[Contestant]) -> None:
@@ -106,7 +105,7 @@ def _asked_for(words: Sequence[str]) -> list[tuple[str, list[str]]]:
     return found
 
 
-def _check_recipe(source: str) -> None:
+def check_recipe(source: str) -> None:
     """An unknown name is an error in the command; so is a text, which `--data *.txt` without quotes gives."""
     path = recipe_path(source)
     if not path.is_file():
@@ -116,19 +115,33 @@ def _check_recipe(source: str) -> None:
                          "each its own; a pattern stands in quotes: --data '*.txt'.")
 
 
-def choices(option: str) -> list[str]:
-    """`model.width=64,128` as two changes; commas inside brackets do not separate."""
+def choices(option: str, where: str = "--grid ") -> list[str]:
+    """`model.width=64,128` as two changes; commas inside brackets and quotes do not separate."""
     path, equals, values = option.partition("=")
-    choices = re.split(r",(?![^\[{]*[\]}])", values)
+    choices = _apart(values)
     if not equals or not path or not all(choices):
-        raise UsageError(f"--grid {option}: expected a path and its values, such as model.width=64,128,256.")
+        raise UsageError(f"{where}{option}: expected a path and its values, such as model.width=64,128,256.")
     return [f"{path}={choice}" for choice in choices]
 
 
-def _check(changes: Sequence[str], own_tokenizers: bool) -> None:
+def _apart(values: str) -> list[str]:
+    found, depth, quote = [""], 0, ""
+    for each in values:
+        if each == "," and not depth and not quote:
+            found.append("")
+            continue
+        if quote or each in "\"'":
+            quote = "" if each == quote else quote or each
+        else:
+            depth = max(0, depth + (each in "[{") - (each in "]}"))
+        found[-1] += each
+    return found
+
+
+def check_shared(entries: Sequence[Contestant], *, own_tokenizers: bool = False) -> None:
     """Options that all recipes share cannot be changed for one of them."""
     rules = SHARED | ({} if own_tokenizers else {"tokenizer": "all share one, unless --tokenizer own"})
-    for change in changes:
+    for change in (change for each in entries for change in each.changes):
         path = change.partition("=")[0]
         for place, reason in rules.items():
             if path == place or path.startswith(f"{place}."):
@@ -138,16 +151,16 @@ def _check(changes: Sequence[str], own_tokenizers: bool) -> None:
 def _named(source: str, changes: tuple[str, ...]) -> Contestant:
     base = Path(source).stem if Path(source).suffix in (".yaml", ".yml") else Path(source).name
     name = " ".join([base, *(change.removeprefix("model.") for change in changes)])
-    return Contestant(name, _folder(name), source, changes)
+    return Contestant(name, folder_of(name), source, changes)
 
 
-def _folder(name: str) -> str:
+def folder_of(name: str) -> str:
     """The name as a folder name: characters that every file system has, and no equals sign, which begins a value."""
     plain = re.sub(r"[^\w.,+-]+", "-", name).strip("-.") or "model"
     return plain if len(plain) <= LONGEST else f"{plain[:LONGEST - 9]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-def _distinct(found: list[Contestant]) -> list[Contestant]:
+def distinct(found: list[Contestant]) -> list[Contestant]:
     """Files of the same name are numbered; the same recipe twice is refused."""
     seen: dict[str, int] = {}
     given: set[tuple[str, tuple[str, ...]]] = set()

@@ -15,46 +15,46 @@ log = logging.getLogger("chainrule")
 
 
 class TrialProgress(Protocol):
-    """Is told about each trial as it comes; `name` has its number, as in `[1/3] lstm`."""
+    """Is told about each trial as it comes; `name` has its number, as in `[1/3] lstm`. Several may run at a time."""
 
     def already(self, name: str) -> None: ...
 
     def started(self, name: str) -> None: ...
 
-    def came(self, facts: Mapping[str, Any], spent: str) -> None:
+    def came(self, name: str, facts: Mapping[str, Any], spent: str) -> None:
         """`facts` has `progress`, the share that is done, and maybe `bits_per_byte`; `spent` is the same in words."""
         ...
 
-    def measuring(self) -> None: ...
+    def measuring(self, name: str) -> None: ...
 
-    def ended(self, failure: str | None) -> None: ...
+    def ended(self, name: str, failure: str | None) -> None: ...
 
 
 class LogLines:
     """A few short lines for each trial: where it starts, at its quarters if they take long, and if it fails."""
 
     def __init__(self) -> None:
-        self.name, self.said, self.share = "", 0.0, 0.0
+        self.said: dict[str, tuple[float, float]] = {}  # of each trial: when a line was written, and at which share
 
     def already(self, name: str) -> None:
         log.info(f"{name}: already finished.")
 
     def started(self, name: str) -> None:
-        self.name, self.said, self.share = name, time.monotonic(), 0.0
+        self.said[name] = time.monotonic(), 0.0
         log.info(f"{name}: started.")
 
-    def came(self, facts: Mapping[str, Any], spent: str) -> None:
-        now = time.monotonic()
-        if now - self.said >= QUIET and facts["progress"] >= self.share + QUARTER:
-            self.said, self.share = now, facts["progress"] - facts["progress"] % QUARTER
-            log.info(f"{self.name}: {spent}")
+    def came(self, name: str, facts: Mapping[str, Any], spent: str) -> None:
+        now, (said, share) = time.monotonic(), self.said[name]
+        if now - said >= QUIET and facts["progress"] >= share + QUARTER:
+            self.said[name] = now, facts["progress"] - facts["progress"] % QUARTER
+            log.info(f"{name}: {spent}")
 
-    def measuring(self) -> None:
+    def measuring(self, name: str) -> None:
         pass  # it is quick, and the next line says that it is done
 
-    def ended(self, failure: str | None) -> None:
+    def ended(self, name: str, failure: str | None) -> None:
         if failure is not None:
-            log.info(f"{self.name}: failed: {failure}")
+            log.info(f"{name}: failed: {failure}")
 
 
 def forecast(trained: int, free: Sequence[str], budget: Budget, held_out: str) -> str:

@@ -34,7 +34,7 @@ from chainrule.storage.json_text import json_value
 from chainrule.text.corpora.corpus import documents
 
 if TYPE_CHECKING:
-    from chainrule.experiments.compare import Comparison
+    from chainrule.experiments.planning import Comparison
 
 log = logging.getLogger("chainrule")
 

@@ -1,28 +1,32 @@
-"""Runs trials one after the other, each in its own process; finished trials are skipped, a failure is one row."""
+"""Trials, each a recipe with a seed: finished ones are not repeated, an engine runs the rest, a failure is one row."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import signal
-import subprocess
-import sys
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import chainrule
 from chainrule.errors import ChainruleError
+from chainrule.experiments.budget import has_budget
+from chainrule.experiments.contestants import Contestant
+from chainrule.experiments.engines._engine import Engine, Work
 from chainrule.experiments.holdout import Source
 from chainrule.experiments.measuring import write
-from chainrule.experiments.progress import LogLines, TrialProgress, spent
-from chainrule.recipe.recipe import Recipe
+from chainrule.experiments.progress import LogLines, TrialProgress, forecast
+from chainrule.recipe.recipe import Recipe, make_recipe
 from chainrule.storage import open_run
 from chainrule.storage.json_files import read_object
 from chainrule.training.plan import Budget
 
-PATIENCE = 120.0  # seconds that a training has to save a checkpoint when it is stopped
+if TYPE_CHECKING:
+    from chainrule.experiments.planning import Comparison
+
+log = logging.getLogger("chainrule")
 
 
 @dataclass(frozen=True)
@@ -43,9 +47,9 @@ class Setting:
     source: Source
     fingerprints: tuple[str, str]  # of the text trained on, and of the text held out
     budget: Budget
-    prompts: tuple[str, ...]
-    passages: tuple[tuple[int, int], ...]
     lock: int  # a file that stays locked as long as a trial lives
+    prompts: tuple[str, ...] = ()
+    passages: tuple[tuple[int, int], ...] = ()
     progress: TrialProgress = field(default_factory=LogLines)
 
     def run(self, trial: Trial) -> Path:
@@ -55,22 +59,64 @@ class Setting:
         return self.out / "trials" / f"{trial.folder}.json"
 
 
+def setting_of(comparison: Comparison, out: Path, lock: int, progress: TrialProgress | None) -> Setting:
+    """What the trials of a comparison share."""
+    fingerprints = comparison.train.fingerprint(), comparison.held_out.fingerprint()
+    return Setting(out, comparison.source, fingerprints, comparison.budget, lock, progress=progress or LogLines())
+
+
+def trials_by_name(comparison: Comparison) -> dict[str, list[Trial]]:
+    """The trials of each contestant that can be trained; one line about each that cannot."""
+    for each in comparison.entries:
+        if each.problem:
+            log.info(f"{each.name}: cannot be trained: {each.problem}")
+    return {each.name: trials_of(each, comparison.seeds) for each in comparison.entries if each.recipe}
+
+
+def trials_of(each: Contestant, seeds: Sequence[int]) -> list[Trial]:
+    """One trial for each seed; counting models do not depend on the seed, so they get one."""
+    assert each.recipe is not None
+    seeds = seeds if hasattr(each.recipe, "training") else seeds[:1]
+    several = len(seeds) > 1
+    return [Trial(f"{each.name}, seed {seed}" if several else each.name,
+                  f"{each.folder}-seed{seed}" if several else each.folder, seed,
+                  make_recipe({**each.recipe.model_dump(mode="json"), "seed": seed})) for seed in seeds]
+
+
+def outcomes_of(trials: Mapping[str, Sequence[Trial]], setting: Setting, engine: Engine, held_out: str
+                ) -> dict[str, list[dict[str, Any]]]:
+    """The facts of every trial, or `{"failed": why}`; those that have not finished before are run."""
+    whole = [trial for own in trials.values() for trial in own]
+    known: dict[str, dict[str, Any]] = {}
+    left: dict[str, tuple[str, Trial]] = {}
+    for number, trial in enumerate(whole, start=1):
+        label = f"[{number}/{len(whole)}] {trial.name}"
+        if (facts := finished(trial, setting)) is not None:
+            known[trial.folder] = facts
+            setting.progress.already(label)
+        else:
+            left[trial.folder] = label, trial
+    if left:
+        _log_forecast([trial for _, trial in left.values()], setting, held_out)
+        known |= _run(left, setting, engine)
+    return {name: [known[trial.folder] for trial in own] for name, own in trials.items()}
+
+
+def _run(left: Mapping[str, tuple[str, Trial]], setting: Setting, engine: Engine) -> dict[str, dict[str, Any]]:
+    works = [Work(label, folder, _task(trial, setting), setting.budget) for folder, (label, trial) in left.items()]
+    try:
+        failures = engine.run(works, setting.progress, setting.lock)
+    except KeyboardInterrupt:
+        log.info("stopped; the same command continues from here.")
+        raise
+    return {folder: {"failed": failures[folder]} if failures[folder] else
+            finished(trial, setting) or {"failed": "it wrote no result."} for folder, (_, trial) in left.items()}
+
+
 def identity(trial: Trial, setting: Setting) -> str:
     """A hash that identifies a finished trial: version, resolved recipe and text."""
     facts = [chainrule.__version__, trial.recipe.model_dump(mode="json"), setting.fingerprints]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
-
-
-def outcome(trial: Trial, setting: Setting, place: str) -> dict[str, Any]:
-    """The facts of a trial, or `{"failed": why}`; it is run unless it has finished before."""
-    facts = finished(trial, setting)
-    if facts is not None:
-        setting.progress.already(f"{place} {trial.name}")
-        return facts
-    setting.progress.started(f"{place} {trial.name}")
-    why = _run_process(trial, setting)
-    setting.progress.ended(why)
-    return {"failed": why} if why else finished(trial, setting) or {"failed": "it wrote no result."}
 
 
 def finished(trial: Trial, setting: Setting) -> dict[str, Any] | None:
@@ -85,64 +131,18 @@ def finished(trial: Trial, setting: Setting) -> dict[str, Any] | None:
     return {**facts, "report": report} if known and path.with_suffix(".safetensors").exists() else None
 
 
-def _run_process(trial: Trial, setting: Setting) -> str | None:
-    """Runs a trial in a process; returns why it failed, or None."""
+def _task(trial: Trial, setting: Setting) -> Path:
+    """The file that tells a process what to train and measure."""
     result = setting.result(trial)
     result.unlink(missing_ok=True)
-    task = {"recipe": trial.recipe.model_dump(mode="json"), "source": asdict(setting.source),
-            "run": str(setting.run(trial)), "result": str(result), "identity": identity(trial, setting),
-            "prompts": setting.prompts, "passages": setting.passages}
     path = result.with_suffix(".task.json")
-    write(path, task)
-    with result.with_suffix(".log").open("a", encoding="utf-8") as journal:
-        process = subprocess.Popen([sys.executable, "-m", "chainrule.experiments.trial", str(path)], env=_environment(),
-                                   stdout=subprocess.PIPE, stderr=journal, stdin=subprocess.DEVNULL, text=True,
-                                   pass_fds=[setting.lock], start_new_session=True)
-        try:
-            failure = _follow(process, setting)
-            code = process.wait()
-        except BaseException as error:  # Ctrl-C reaches only this process, which passes it on
-            _stop(process, signal.SIGINT if isinstance(error, KeyboardInterrupt) else signal.SIGTERM)
-            raise
-    return None if code == 0 else failure or _exit_message(code, result.with_suffix(".log"))
+    write(path, {"recipe": trial.recipe.model_dump(mode="json"), "source": asdict(setting.source),
+                 "run": str(setting.run(trial)), "result": str(result), "identity": identity(trial, setting),
+                 "prompts": setting.prompts, "passages": setting.passages})
+    return path
 
 
-def _environment() -> dict[str, str]:
-    """So that the process imports this package, and its OpenMP threads wait as those of the command line do."""
-    here = str(Path(chainrule.__file__).parents[1])
-    path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
-    return {"GOMP_SPINCOUNT": "3000", **os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
-
-
-def _follow(process: subprocess.Popen[str], setting: Setting) -> str | None:
-    """Passes on the progress of a trial; returns its failure message, if it sent one."""
-    assert process.stdout is not None
-    for line in process.stdout:
-        facts = json.loads(line)
-        if "failed" in facts:
-            return str(facts["failed"])
-        if "progress" in facts:
-            setting.progress.came(facts, spent(facts, setting.budget))
-        elif "stage" in facts:
-            setting.progress.measuring()
-    return None
-
-
-def _stop(process: subprocess.Popen[str], number: signal.Signals) -> None:
-    """Stops the process and waits until it has saved a checkpoint; a second Ctrl-C kills it."""
-    process.send_signal(number)
-    try:
-        process.wait(PATIENCE)
-    except (subprocess.TimeoutExpired, KeyboardInterrupt):
-        process.kill()
-        process.wait()
-
-
-def _exit_message(code: int, journal: Path) -> str:
-    """One line about a process that ended without a message."""
-    if code == -signal.SIGKILL:
-        return "killed (signal 9), usually because memory ran out. Try a smaller model or batch."
-    if code < 0:
-        return f"ended by signal {-code} ({signal.Signals(-code).name})."
-    lines = [line for line in journal.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-    return f"exit code {code}: {lines[-1][:300] if lines else 'no message'} (see trials/{journal.name})"
+def _log_forecast(left: Sequence[Trial], setting: Setting, held_out: str) -> None:
+    """Says how long everything will take."""
+    free = [trial.name for trial in left if not has_budget(trial.recipe, setting.budget)]
+    log.info(forecast(len(left) - len(free), free, setting.budget, held_out))

@@ -9,6 +9,7 @@ from typing import Any
 
 from chainrule.errors import ChainruleError, OptionError, UsageError
 from chainrule.experiments.contestants import Contestant
+from chainrule.experiments.engines._engine import Engine
 from chainrule.experiments.sizing import CLOSE, is_scalable, width_for
 from chainrule.recipe.overrides import parse_overrides, unknown_path
 from chainrule.recipe.recipe import Recipe, load_recipe
@@ -19,7 +20,7 @@ from chainrule.text.corpora.corpus import Corpus
 from chainrule.text.encoded import fit_and_encode
 from chainrule.training.plan import Budget
 
-KIND = "text/tokenizers"
+KIND, ENGINES = "text/tokenizers", "experiments/engines"
 OWN, SIZE = "own", 2048
 BYTES_PER_TOKEN = 50  # of training text for each learned token, at least: fewer are not worth a vector of their own
 LOOKED = "training.evaluate_tokens"
@@ -39,6 +40,17 @@ class Terms:
     changes: Sequence[str] = ()  # path=value for every recipe that has such an option
     target: str | Path | Sequence[str | Path] | None = None  # what belongs to the data line by line: translations
     valid_target: str | Path | Sequence[str | Path] | None = None  # the same of `valid`
+    on: str = "here"  # where trainings run: the processes of this machine, or "ray" for a Ray cluster
+    side_by_side: int = 1  # trainings at a time on each GPU, or on the CPU where there is none
+
+    def engine(self) -> Engine:
+        """What runs the trainings."""
+        return build(ENGINES, self.on, self.side_by_side)
+
+    def flags(self) -> list[str]:
+        """Where trainings run, as options of the command line."""
+        return [*(["--on", self.on] if self.on != "here" else []),
+                *(["--side-by-side", str(self.side_by_side)] if self.side_by_side != 1 else [])]
 
 
 def chosen_tokenizer(choice: str | Mapping[str, Any] | None, train_bytes: int) -> tuple[dict[str, Any], str | None]:

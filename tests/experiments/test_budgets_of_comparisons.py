@@ -4,8 +4,8 @@ import pytest
 
 from chainrule.errors import UsageError
 from chainrule.experiments.budget import parse_budget, parse_size
-from chainrule.experiments.compare import planned
 from chainrule.experiments.contestants import contestants
+from chainrule.experiments.planning import planned
 from chainrule.experiments.terms import Terms, shared_changes
 from chainrule.training.plan import Budget
 

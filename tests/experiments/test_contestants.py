@@ -3,7 +3,7 @@
 import pytest
 
 from chainrule.errors import UsageError
-from chainrule.experiments.contestants import check_recipes, contestants, one_task
+from chainrule.experiments.contestants import check_recipes, choices, contestants, one_task
 
 
 def names(*words, **more):
@@ -23,6 +23,14 @@ def test_a_grid_is_a_product():
         "ngram order=2 compact=true", "ngram order=2 compact=false", "ngram order=3 compact=true",
         "ngram order=3 compact=false"]
     assert names("ngram", grid=["model.prune=[0,0],[0,1]"]) == ["ngram prune=[0,0]", "ngram prune=[0,1]"]
+
+
+@pytest.mark.parametrize(("values", "found"), [
+    ("64,128", ["64", "128"]), ("[0,0],[0,1]", ["[0,0]", "[0,1]"]), ("{name: a, b: 1},c", ["{name: a, b: 1}", "c"]),
+    ("{name: a, b: [1,2], c: {d: 1, e: 2}},f", ["{name: a, b: [1,2], c: {d: 1, e: 2}}", "f"]), ("'a,b',c", ["'a,b'", "c"]),
+    ("(sf)*2,s*2f*2", ["(sf)*2", "s*2f*2"])])
+def test_commas_inside_brackets_and_quotes_do_not_separate(values, found):
+    assert choices(f"model.x={values}") == [f"model.x={each}" for each in found]
 
 
 def test_files_of_the_same_name_are_numbered(tmp_path):

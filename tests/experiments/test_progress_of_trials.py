@@ -29,12 +29,13 @@ def test_a_log_file_has_a_line_for_each_quarter_that_takes_long(caplog, monkeypa
     lines, budget = LogLines(), Budget(seconds=240)
     lines.started("[1/2] lstm")
     for share in range(1, 41):
-        lines.came({"progress": share / 40}, spent({"step": 1, "progress": share / 40, "bits_per_byte": 2.5}, budget))
-    lines.measuring()
-    lines.ended(None)
+        lines.came("[1/2] lstm", {"progress": share / 40},
+                   spent({"step": 1, "progress": share / 40, "bits_per_byte": 2.5}, budget))
+    lines.measuring("[1/2] lstm")
+    lines.ended("[1/2] lstm", None)
     assert [record.message for record in caplog.records] == ["[1/2] lstm: started.", *(
         f"[1/2] lstm: {60 * n} s of 240 s, 2.50 bits per byte of the text trained on" for n in (1, 2, 3, 4))]
-    lines.ended("out of memory.")
+    lines.ended("[1/2] lstm", "out of memory.")
     assert caplog.records[-1].message == "[1/2] lstm: failed: out of memory."
 
 
@@ -42,6 +43,6 @@ def test_quick_trials_have_one_line(caplog):
     caplog.set_level("INFO", "chainrule")
     lines = LogLines()
     lines.started("[1/1] ngram")
-    lines.came({"progress": 0.9}, "")
-    lines.ended(None)
+    lines.came("[1/1] ngram", {"progress": 0.9}, "")
+    lines.ended("[1/1] ngram", None)
     assert [record.message for record in caplog.records] == ["[1/1] ngram: started."]

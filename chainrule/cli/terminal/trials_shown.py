@@ -26,25 +26,25 @@ def shown_trials() -> Iterator[Any]:
 
 
 class _Bars:
-    """Tells a table of bars about trials, of which one runs at a time."""
+    """Tells a table of bars about trials."""
 
     def __init__(self, bars: Any):
-        self.bars, self.task, self.last = bars, None, ""
+        self.bars, self.tasks, self.last = bars, dict[str, Any](), dict[str, str]()
 
     def already(self, name: str) -> None:
         self.bars.add_task(visible(name), total=1.0, completed=1.0, said="already finished")
 
     def started(self, name: str) -> None:
-        self.last, self.task = "", self.bars.add_task(visible(name), total=None, said="")
+        self.last[name], self.tasks[name] = "", self.bars.add_task(visible(name), total=None, said="")
 
-    def came(self, facts: Mapping[str, Any], spent: str) -> None:
-        self.last = spent
-        self.bars.update(self.task, total=1.0, completed=facts["progress"], said=spent)
+    def came(self, name: str, facts: Mapping[str, Any], spent: str) -> None:
+        self.last[name] = spent
+        self.bars.update(self.tasks[name], total=1.0, completed=facts["progress"], said=spent)
 
-    def measuring(self) -> None:
-        self.bars.update(self.task, said="measuring")
+    def measuring(self, name: str) -> None:
+        self.bars.update(self.tasks[name], said="measuring")
 
-    def ended(self, failure: str | None) -> None:
-        said = self.last.partition(", ")[2] if failure is None else f"failed: {visible(failure)}"
-        self.bars.update(self.task, total=1.0, completed=1.0 if failure is None else None, said=said)
-        self.bars.stop_task(self.task)
+    def ended(self, name: str, failure: str | None) -> None:
+        said = self.last[name].partition(", ")[2] if failure is None else f"failed: {visible(failure)}"
+        self.bars.update(self.tasks[name], total=1.0, completed=1.0 if failure is None else None, said=said)
+        self.bars.stop_task(self.tasks[name])

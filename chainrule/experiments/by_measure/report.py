@@ -27,7 +27,7 @@ from chainrule.storage.json_text import json_value
 
 if TYPE_CHECKING:
     from chainrule.contests import Contest
-    from chainrule.experiments.compare import Comparison
+    from chainrule.experiments.planning import Comparison
 
 log = logging.getLogger("chainrule")
 

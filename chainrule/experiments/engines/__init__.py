@@ -1,0 +1,1 @@
+"""Where trials run: one engine a file."""
