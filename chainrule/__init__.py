@@ -6,6 +6,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from chainrule.experiments.ablation.ablate import ablate as ablate
+    from chainrule.experiments.ablation.terms import AblationTerms as AblationTerms
     from chainrule.experiments.compare import compare as compare
     from chainrule.experiments.terms import Terms as Terms
     from chainrule.inspection.confusions import confusions as confusions
@@ -41,13 +43,15 @@ __version__ = "0.1.0"
 _HOMES = {"load": "runs", "LoadedRun": "runs", "watch": "watching", "Sampling": "verbs.generate",
           "import_model": "verbs.import_", "inspect": "inspection.inspect_text", "explain": "inspection.decisions",
           "confusions": "inspection.confusions", "compare": "experiments.compare",
+          "ablate": "experiments.ablation.ablate", "AblationTerms": "experiments.ablation.terms",
           "Terms": "experiments.terms", "part": "recipe.registry", "add_plugins": "recipe.plugins"}
 _HOMES |= {verb: f"verbs.{verb}" for verb in (
     "count", "cross_validate", "describe", "evaluate", "export", "fill", "generate", "merge", "predict", "quantize",
     "save", "score", "tag", "train", "transcribe", "translate")}
-__all__ = ["LoadedRun", "Sampling", "Terms", "add_plugins", "compare", "confusions", "count", "cross_validate",
-           "describe", "evaluate", "explain", "export", "fill", "generate", "import_model", "inspect", "load", "merge",
-           "part", "predict", "quantize", "save", "score", "tag", "train", "transcribe", "translate", "watch"]
+__all__ = ["AblationTerms", "LoadedRun", "Sampling", "Terms", "ablate", "add_plugins", "compare", "confusions",
+           "count", "cross_validate", "describe", "evaluate", "explain", "export", "fill", "generate", "import_model",
+           "inspect", "load", "merge", "part", "predict", "quantize", "save", "score", "tag", "train", "transcribe",
+           "translate", "watch"]
 
 
 def __dir__() -> list[str]:

@@ -25,6 +25,8 @@ def compare(
     seeds: Annotated[int, typer.Option(help="Trainings of each recipe.")] = 1,
     grid: Annotated[list[str] | None, typer.Option(help="Variants: path=value,value; repeatable.")] = None,
     change: Annotated[list[str] | None, typer.Option(help="path=value for every recipe that has it.")] = None,
+    on: Annotated[str, typer.Option(help="Where trainings run: here, or ray for a Ray cluster.")] = "here",
+    side_by_side: Annotated[int, typer.Option(help="Trainings at a time on each GPU, or on the CPU.")] = 1,
     advise: Annotated[bool, typer.Option("--advise", help="Recommend models, if the numbers support it.")] = False,
     csv: Annotated[Path | None, typer.Option(help="Also write the table to this file, with all digits.")] = None,
     latex: Annotated[Path | None, typer.Option(help="Also write the table for LaTeX, with booktabs.")] = None,
@@ -63,7 +65,7 @@ def compare(
     files = {name: path for name, path in (("csv", csv), ("latex", latex), ("markdown", markdown)) if path is not None}
     check_tables(files)
     terms = Terms(valid=valid, tokenizer=tokenizer, seeds=seeds, grid=grid or (), changes=change or (),
-                  params=params, target=target, valid_target=valid_target)
+                  params=params, target=target, valid_target=valid_target, on=on, side_by_side=side_by_side)
     with shown_trials() as progress:
         report = run(recipes, data, out, budget=budget, terms=terms, force=force, progress=progress)
     emit(report, json, lambda found: show_report(found, out, advise))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from chainrule.evaluation.measures._measure import Measure
-from chainrule.evaluation.significance import AT_ONCE, MOST, holm
+from chainrule.evaluation.significance import AT_ONCE, MOST, Difference, holm
 
 DRAWS = 2_000
 LEAST = 4  # units needed for an interval
@@ -88,17 +88,26 @@ def compared(entries: Sequence[Entry], measure: Measure, *, draws: int = DRAWS, 
 
 
 def _pair(a: Entry, b: Entry, measure: Measure, draws: int, seed: int) -> dict[str, Any]:
+    found = gap(a, b, measure, draws=draws, seed=seed)
+    low, high = (None, None) if math.isnan(found.low) else (found.low, found.high)
+    return {"a": a.name, "b": b.name, "difference": found.difference, "low": low, "high": high,
+            "p_value": found.p_value}
+
+
+def gap(a: Entry, b: Entry, measure: Measure, *, draws: int = DRAWS, seed: int = 0) -> Difference:
+    """One pair, a − b, as `compared` has it; NaN is an end of an interval that there is not."""
     both = _side_by_side(a, b, measure)
     difference = a.value(measure) - b.value(measure)
     rows = len(both[0][0])
-    facts = {"a": a.name, "b": b.name, "difference": difference, "low": None, "high": None, "p_value": 1.0}
     if math.isnan(difference) or rows < LEAST:
-        return facts
+        return Difference(difference, math.nan, math.nan, 1.0)
     gaps = np.concatenate([np.mean([measure.drawn(one, times) - measure.drawn(other, times) for one, other in both],
                                    axis=0) for times in _resamples(rows, draws, seed)])
     width = measure.bounds[1] - measure.bounds[0]
-    low, high = _around(difference, gaps, (-width, width)) or (None, None)
-    return facts | {"low": low, "high": high, "p_value": _p_value(both, difference, measure, draws, seed)}
+    low, high = _around(difference, gaps, (-width, width)) or (math.nan, math.nan)
+    known = gaps[np.isfinite(gaps)]
+    return Difference(difference, low, high, _p_value(both, difference, measure, draws, seed),
+                      float(known.std(ddof=1)) if len(known) > 1 else math.nan)
 
 
 def _p_value(both: Sequence[tuple[np.ndarray, np.ndarray]], difference: float, measure: Measure, draws: int, seed: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +30,7 @@ class Difference:
     low: float
     high: float
     p_value: float
+    error: float = math.nan  # the standard error for the choice of units
 
 
 def paired_bootstrap(a_R: np.ndarray, b_R: np.ndarray, size_R: np.ndarray, *, draws: int = 1000,
@@ -79,8 +81,8 @@ def studentized(over_RC: np.ndarray, under: np.ndarray, *, draws: int = DRAWS, s
     half_C = np.where(found_C > 0, reach_C * np.where(found_C > 0, found_C, 1), 0.0 if len(over_RC) > 1 else np.inf)
     p_C = np.where(found_C > 0, ((t_DC >= t_C).sum(axis=0) + 1) / (draws + 1), 1 / (draws + 1))
     p_C = np.where((theta_C == 0) | (len(over_RC) == 1), 1.0, p_C)
-    return [Difference(float(theta), float(theta - half), float(theta + half), float(min(1.0, p)))
-            for theta, half, p in zip(theta_C, half_C, p_C, strict=True)]
+    return [Difference(float(theta), float(theta - half), float(theta + half), float(min(1.0, p)), float(error))
+            for theta, half, p, error in zip(theta_C, half_C, p_C, found_C, strict=True)]
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -33,11 +33,12 @@ class Contestant:
     changes: tuple[str, ...]
     recipe: Recipe | None = None
     problem: str | None = None
+    first: tuple[str, ...] = ()  # changes of the recipe that all its variants share
 
     def resolved(self, shared: Sequence[str]) -> Contestant:
         """With its recipe read and changed, or with the problem."""
         try:
-            recipe = load_recipe(self.source, [*self.changes, *shared])
+            recipe = load_recipe(self.source, [*self.first, *self.changes, *shared])
             family: Any = find("families", recipe.family)
             family.ready()
             task = build("tasks", recipe.task)

@@ -74,7 +74,12 @@ def pictures(report: Mapping[str, Any], details: Mapping[str, Any]) -> dict[str,
 
 
 def write_pictures(out: Path, report: Mapping[str, Any], details: Mapping[str, Any]) -> None:
-    """All of them as SVG files; those of an older report are removed."""
+    """All of them as SVG files."""
+    write_figures(out, pictures(report, details))
+
+
+def write_figures(out: Path, figures: Mapping[str, Figure]) -> None:
+    """Figures as SVG files; those of an older report are removed."""
     folder = out / FOLDER
     try:
         folder.mkdir(exist_ok=True)
@@ -82,7 +87,7 @@ def write_pictures(out: Path, report: Mapping[str, Any], details: Mapping[str, A
             old.unlink()
     except OSError as error:
         raise StorageError(f"{folder}: the figures were not written: {error.strerror or error}.") from error
-    for name, figure in pictures(report, details).items():
+    for name, figure in figures.items():
         write_figure(folder / f"{name}.svg", figure)
 
 

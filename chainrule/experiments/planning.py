@@ -13,13 +13,14 @@ from chainrule.experiments.by_tokens import LOSSLESS
 from chainrule.experiments.contestants import Contestant, check_recipes, check_shared, contestants, one_task
 from chainrule.experiments.holdout import Source, of_single_lines, source, texts, unread_source
 from chainrule.experiments.terms import (
+    BASE,
     OWN,
     Terms,
+    all_sized,
     applicable,
     chosen_tokenizer,
     reads_alike,
     shared_changes,
-    sized,
 )
 from chainrule.storage.json_text import json_text
 from chainrule.text.corpora.corpus import Corpus
@@ -59,7 +60,7 @@ def planned_of(entries: Sequence[Contestant], data: Any, budget: Budget, terms: 
     """The same of contestants that are known."""
     if terms.seeds < 1:
         raise OptionError("--seeds", terms.seeds, "at least 1")
-    params = None if terms.params is None else parse_size("--params", terms.params)
+    params = None if terms.params in (None, BASE) else parse_size("--params", terms.params)
     own = terms.tokenizer == OWN
     plain = [each.resolved(applicable(each, terms.changes)) for each in entries]
     task = one_task(plain)
@@ -83,11 +84,10 @@ def planned_of(entries: Sequence[Contestant], data: Any, budget: Budget, terms: 
     resolved = []
     for each in entries:
         found = each.resolved([*shared_changes(each, terms, budget, tokenizer), f"split.valid={split!r}"])
-        sentence = None
-        if params is not None:
-            found, sentence = sized(found, params, train)
         resolved.append(found)
-        notes += [sentence] if sentence else []
+    if terms.params is not None:
+        resolved, sentences = all_sized(resolved, params, train)
+        notes += sentences
     used = dict.fromkeys(each.recipe.tokenizer["name"] for each in resolved if each.recipe)
     notes += [f"{missed} --tokenizer {LOSSLESS} does not." for name in used if (missed := spaces_missed(name, train))]
     return Comparison(tuple(resolved), budget, tokenizer, tuple(range(terms.seeds)), where, train, held_out,
@@ -107,6 +107,9 @@ class Asked:
 def planned_contest(asked: Asked, data: Any, budget: Budget, terms: Terms) -> Comparison:
     """The same for a task that has a measure of its own: each recipe has its own tokenizer, unless one is named."""
     task = asked.task
+    if terms.params is not None:
+        raise UsageError(f"--params = {terms.params}: models of this task are as large as their recipes say, since "
+                         "their size depends on the data. Change model.width.")
     tokenizer, _ = (None, None) if terms.tokenizer in (None, OWN) else chosen_tokenizer(terms.tokenizer, 0)
     like = _reading_alike(asked, [] if tokenizer is None else [f"tokenizer={json_text(tokenizer)}"], terms)
     where = unread_source(data, terms, like)

@@ -14,13 +14,10 @@ CLOSE = 0.25  # a note is added if the size is further off than this share
 
 def width_for(recipe: Recipe, parameters: int, vocabulary_size: int) -> tuple[int, int]:
     """The width whose count of parameters is nearest, and that count; nothing is trained, no memory is allocated."""
-    from chainrule.families.neural import shape_of
-    from chainrule.models.cost.counting import parameters as count
-
     step = _step(recipe)
 
     def size(steps: int) -> int:
-        return count(shape_of(_with_width(recipe, steps * step)), vocabulary_size)
+        return size_of(_with_width(recipe, steps * step), vocabulary_size)
 
     low, high = 1, 2
     while size(high) < parameters:
@@ -32,6 +29,14 @@ def width_for(recipe: Recipe, parameters: int, vocabulary_size: int) -> tuple[in
         low, high = (middle, high) if size(middle) < parameters else (low, middle)
     best = min((low, high), key=lambda steps: abs(size(steps) - parameters))
     return best * step, size(best)
+
+
+def size_of(recipe: Recipe, vocabulary_size: int) -> int:
+    """The parameters of a recipe with so many tokens."""
+    from chainrule.families.neural import shape_of
+    from chainrule.models.cost.counting import parameters
+
+    return parameters(shape_of(recipe), vocabulary_size)
 
 
 def is_scalable(recipe: Recipe) -> bool:

@@ -38,6 +38,7 @@ class Standing:
     unit_bits: np.ndarray | None = None  # the mean over seeds
     unit_tokens: np.ndarray | None = None
     seed_bits: tuple[float, ...] = ()  # of the whole text, for each seed
+    unit_seeds: tuple[np.ndarray, ...] = ()  # the bits of each unit, for each seed
 
 
 def standing(contestant: Contestant, trials: Sequence[Trial], outcomes: Sequence[dict[str, Any]], setting: Setting,
@@ -61,12 +62,13 @@ def standing(contestant: Contestant, trials: Sequence[Trial], outcomes: Sequence
                   for (trial, _), (rate, _) in zip(done, rated, strict=True)]}
     row["spread"] = float(np.std([rate for rate, _ in rated], ddof=1)) if len(rated) > 1 else None
     if not comparable:
-        bits, tokens, size = _of_blocks(arrays)
+        each_bits, tokens, size = _of_blocks(arrays)
+        bits = np.mean(each_bits, axis=0)
         row["interval"] = of_loss(studentized(bits[:, None], size)[0])
-        return Standing(row, facts, (), bits, tokens, tuple(float(np.sum(each["bits"])) for each in arrays))
+        return Standing(row, facts, (), bits, tokens, tuple(float(np.sum(each["bits"])) for each in arrays), each_bits)
     losses = tuple(Losses(np.asarray(array["ends"]), np.asarray(array["bits"])) for array in arrays)
-    bits = np.mean([each.between(units.places) for each in losses], axis=0)
-    return Standing(row, facts, losses, bits)
+    of_seeds = tuple(each.between(units.places) for each in losses)
+    return Standing(row, facts, losses, np.mean(of_seeds, axis=0), unit_seeds=of_seeds)
 
 
 def failed(contestant: Contestant, why: str) -> dict[str, Any]:
@@ -128,8 +130,9 @@ def _per_byte(array: Mapping[str, np.ndarray], units: Units) -> tuple[float, int
     return float(np.asarray(array["bits"]).sum() / size), size
 
 
-def _of_blocks(arrays: Sequence[Mapping[str, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Bits (the mean over seeds), tokens and bytes of stretches of a text whose tokenizer loses some of it."""
+def _of_blocks(arrays: Sequence[Mapping[str, np.ndarray]]
+               ) -> tuple[tuple[np.ndarray, ...], np.ndarray, np.ndarray]:
+    """Bits (of each seed), tokens and bytes of stretches of a text whose tokenizer loses some of it."""
     ends, size = np.asarray(arrays[0]["unit_ends"]), np.asarray(arrays[0]["unit_bytes"], np.float64)
     firsts = first_lines(size)
     stops = np.append(ends[firsts[1:] - 1], ends[-1])
@@ -137,7 +140,7 @@ def _of_blocks(arrays: Sequence[Mapping[str, np.ndarray]]) -> tuple[np.ndarray, 
         step = max(1, round(ends[-1] / size.sum() * stretch_bytes(int(size.sum()))))
         stops = np.append(np.arange(step, ends[-1], step), ends[-1])
     starts = np.append(0, stops[:-1])
-    bits = np.mean([np.add.reduceat(np.asarray(each["bits"]), starts) for each in arrays], axis=0)
+    bits = tuple(np.add.reduceat(np.asarray(each["bits"]), starts) for each in arrays)
     places = np.interp(np.append(0, stops), np.append(0, ends), np.append(0, np.cumsum(size)))
     return bits, stops - starts, np.diff(places)
 

@@ -52,8 +52,8 @@ def as_csv(report: Mapping[str, Any]) -> str:
     """Every number as report.json has it, in the units that COLUMNS name; an empty cell is a number there is not."""
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
-    if "measure" in report:
-        lines.writerows(by_measure().csv_lines(report))
+    if other := _of_its_own(report):
+        lines.writerows(other.csv_lines(report))
         return text.getvalue()
     lines.writerow(COLUMNS)
     for row in report["rows"]:
@@ -83,11 +83,17 @@ def as_markdown(report: Mapping[str, Any]) -> str:
     return "\n".join([lines[0], rule, *lines[1:]]) + "\n"
 
 
-def by_measure() -> Any:
-    """The tables of a report that ranks by a measure of its task, and not by bits per byte."""
-    from chainrule.experiments.by_measure import tables
+def _of_its_own(report: Mapping[str, Any]) -> Any:
+    """The tables of an ablation, or of a report that ranks by a measure of its task; None for bits per byte."""
+    if report.get("kind") == "ablation":
+        from chainrule.experiments.ablation import tables as of_ablation
 
-    return tables
+        return of_ablation
+    if "measure" not in report:
+        return None
+    from chainrule.experiments.by_measure import tables as by_measure
+
+    return by_measure
 
 
 FORMATS: dict[str, Callable[[Mapping[str, Any]], str]] = {
@@ -118,8 +124,8 @@ def write_tables(files: Mapping[str, Path], report: Mapping[str, Any]) -> None:
 
 def _paper(report: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """The head and all rows, with the ends of the interval in columns of their own."""
-    if "measure" in report:
-        return by_measure().paper(report)
+    if other := _of_its_own(report):
+        return other.paper(report)
     by = report["ranked_by"]
     found: list[tuple[str, ...]] = [("model", headers(by)[1], "95 % low", "95 % high", *HEADERS[3:])]
     for row in report["rows"]:
@@ -136,12 +142,12 @@ def _escaped(text: str, escapes: Mapping[str, str]) -> str:
 
 def _costs(row: Row) -> tuple[str, ...]:
     measured = row["measured"]
-    return (_short(row["parameters"]), in_seconds(measured["training_seconds"]) if row["kind"] == "model" else "",
-            _short(measured["tokens_per_second"]), in_bytes(measured["peak_memory"]), in_bytes(row["disk_bytes"]),
-            _unit(_short(measured["generation_tokens_per_second"]), "tok/s"), _short(row["flops"]))
+    return (in_short(row["parameters"]), in_seconds(measured["training_seconds"]) if row["kind"] == "model" else "",
+            in_short(measured["tokens_per_second"]), in_bytes(measured["peak_memory"]), in_bytes(row["disk_bytes"]),
+            _unit(in_short(measured["generation_tokens_per_second"]), "tok/s"), in_short(row["flops"]))
 
 
-def _short(number: float | None) -> str:
+def in_short(number: float | None) -> str:
     """Three digits and a letter: 1.23M."""
     if number is None:
         return ""

@@ -10,7 +10,7 @@ from typing import Any
 from chainrule.errors import ChainruleError, OptionError, UsageError
 from chainrule.experiments.contestants import Contestant
 from chainrule.experiments.engines._engine import Engine
-from chainrule.experiments.sizing import CLOSE, is_scalable, width_for
+from chainrule.experiments.sizing import CLOSE, is_scalable, size_of, width_for
 from chainrule.recipe.overrides import parse_overrides, unknown_path
 from chainrule.recipe.recipe import Recipe, load_recipe
 from chainrule.recipe.registry import build, has, names, resolve
@@ -21,7 +21,7 @@ from chainrule.text.encoded import fit_and_encode
 from chainrule.training.plan import Budget
 
 KIND, ENGINES = "text/tokenizers", "experiments/engines"
-OWN, SIZE = "own", 2048
+OWN, BASE, SIZE = "own", "base", 2048
 BYTES_PER_TOKEN = 50  # of training text for each learned token, at least: fewer are not worth a vector of their own
 LOOKED = "training.evaluate_tokens"
 LEAST, MOST, PER_SECOND = 2048, 1 << 16, 64
@@ -35,7 +35,7 @@ class Terms:
     valid: str | Path | Sequence[str | Path] | None = None  # held-out text; None holds out a part of the data
     tokenizer: str | Mapping[str, Any] | None = None  # one for all: None for byte pairs; "own" for each its own
     seeds: int = 1
-    params: int | str | None = None  # about how many parameters each model with a width gets, such as "400k"
+    params: int | str | None = None  # about how many parameters each gets that has a width: "400k"; "base": the first's
     grid: Sequence[str] = ()  # path=value,value: variants of each recipe
     changes: Sequence[str] = ()  # path=value for every recipe that has such an option
     target: str | Path | Sequence[str | Path] | None = None  # what belongs to the data line by line: translations
@@ -71,7 +71,7 @@ def chosen_tokenizer(choice: str | Mapping[str, Any] | None, train_bytes: int) -
 def applicable(contestant: Contestant, changes: Sequence[str]) -> list[str]:
     """The shared changes that this recipe has options for."""
     try:
-        schema = type(load_recipe(contestant.source, contestant.changes))
+        schema = type(load_recipe(contestant.source, [*contestant.first, *contestant.changes]))
     except ChainruleError:
         return []  # it says so itself when it is resolved
     return [text for text, change in zip(changes, parse_overrides(changes), strict=True)
@@ -84,7 +84,8 @@ def shared_changes(contestant: Contestant, terms: Terms, budget: Budget, tokeniz
     found = applicable(contestant, terms.changes)
     if tokenizer is not None:
         found.append(f"tokenizer={json_text(tokenizer)}")
-    looked = [] if any(change.startswith(LOOKED) for change in (*terms.changes, *contestant.changes)) else [
+    given = (*terms.changes, *contestant.first, *contestant.changes)
+    looked = [] if any(change.startswith(LOOKED) for change in given) else [
         f"{LOOKED}={looked_at(budget)}"]
     return [*found, *applicable(contestant, [f"training.budget.{budget.kind}={budget.amount!r}", *looked])]
 
@@ -94,13 +95,38 @@ def looked_at(budget: Budget) -> int:
     return min(MOST, max(LEAST, round(PER_SECOND * budget.amount))) if budget.kind == "seconds" else MOST
 
 
-def sized(contestant: Contestant, params: int, train: Corpus) -> tuple[Contestant, str | None]:
+def all_sized(entries: Sequence[Contestant], params: int | None, train: Corpus
+              ) -> tuple[list[Contestant], list[str]]:
+    """With widths that give about so many parameters, by default as many as the first has; notes on those far off."""
+    known: dict[str, int] = {}
+
+    def tokens(recipe: Recipe) -> int:
+        key = json_text(recipe.tokenizer)
+        if key not in known:
+            known[key] = vocabulary(recipe, train)
+        return known[key]
+
+    found, notes, first = [], [], entries[0].recipe
+    if params is None and first is not None:
+        if not is_scalable(first):
+            raise UsageError(f"--params = {BASE}: {entries[0].name} has no width, expected a recipe with one.")
+        params = size_of(first, tokens(first))
+        found.append(entries[0])
+    for each in entries[len(found):]:
+        own, sentence = each, None
+        if each.recipe is not None and is_scalable(each.recipe) and params is not None:
+            own, sentence = sized(each, params, tokens(each.recipe))
+        found.append(own)
+        notes += [sentence] if sentence else []
+    return found, notes
+
+
+def sized(contestant: Contestant, params: int, vocabulary_size: int) -> tuple[Contestant, str | None]:
     """With a width that gives about so many parameters, and a note if it is far off."""
     recipe = contestant.recipe
-    if recipe is None or not is_scalable(recipe):
-        return contestant, None
+    assert recipe is not None
     try:
-        width, count = width_for(recipe, params, vocabulary(recipe, train))
+        width, count = width_for(recipe, params, vocabulary_size)
     except ChainruleError as error:
         return replace(contestant, recipe=None, problem=str(error)), None
     note = None if abs(count - params) <= CLOSE * params else (

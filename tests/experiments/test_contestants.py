@@ -27,7 +27,8 @@ def test_a_grid_is_a_product():
 
 @pytest.mark.parametrize(("values", "found"), [
     ("64,128", ["64", "128"]), ("[0,0],[0,1]", ["[0,0]", "[0,1]"]), ("{name: a, b: 1},c", ["{name: a, b: 1}", "c"]),
-    ("{name: a, b: [1,2], c: {d: 1, e: 2}},f", ["{name: a, b: [1,2], c: {d: 1, e: 2}}", "f"]), ("'a,b',c", ["'a,b'", "c"]),
+    ("{name: a, b: [1,2], c: {d: 1, e: 2}},f", ["{name: a, b: [1,2], c: {d: 1, e: 2}}", "f"]),
+    ("'a,b',c", ["'a,b'", "c"]),
     ("(sf)*2,s*2f*2", ["(sf)*2", "s*2f*2"])])
 def test_commas_inside_brackets_and_quotes_do_not_separate(values, found):
     assert choices(f"model.x={values}") == [f"model.x={each}" for each in found]

@@ -8,7 +8,7 @@ import { LineChart } from "../../plots/line.js";
 import { inOrder } from "./looks.js";
 
 const clock = (value) => (value < 300 ? `${tick(value)} s` : seconds(value));
-const AXES = {
+export const AXES = {
   seconds: { label: "training time", name: "Time", format: seconds, xTick: clock },
   tokens: { label: "tokens read", name: "Tokens", format: short, xTick: tick },
   flops: { label: "FLOPs spent", name: "FLOPs", format: power, xTick: power },
@@ -51,7 +51,7 @@ function numbers(curves) {
 }
 
 /** The axis leaves out the first steep fall, where every network still guesses: the rest would be a flat line. */
-function worth(series) {
+export function worth(series) {
   const all = series.flatMap((each) => each.y);
   const [least, most] = [Math.min(...all), Math.max(...all)];
   const top = Math.min(most, Math.max(least * 2.2, quantile(all, 0.75)));
