@@ -15,13 +15,14 @@ def neural_cost(recipe: Any, vocabulary_size: int, tokens: float | None = None, 
     from chainrule.models.cost.estimate import Training, estimate
     from chainrule.parts.heads._head import SCORES
     from chainrule.recipe.registry import build
+    from chainrule.training.averaging import keeps_average
     from chainrule.training.networks import chosen_device
 
     task, plan = build("tasks", recipe.task), plan_of(recipe)
     shape = shape_of(recipe, causal=task.causal)
     training = Training(math.ceil(plan.batch / plan.accumulation), plan.precision,
                         lambda named: build("training/optimizers", plan.optimizer, named),
-                        SCORES[chosen_device("auto").type], plan.ema is not None)
+                        SCORES[chosen_device("auto").type], keeps_average(plan))
     return _with_run(estimate(shape, task.sizes(vocabulary_size), training, refresh=measure), plan, tokens)
 
 

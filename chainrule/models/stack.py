@@ -47,7 +47,7 @@ class Stack(nn.Module):
         self.embedding: Any = embedding or build("parts/embeddings", shape.embedding, place)
         self.position: Any = build("parts/positions", shape.position, place)
         self._check_context()
-        self.dropout = build("parts/dropouts", shape.dropout, place)
+        self.dropout = build("parts/dropouts", shape.dropout, replace(place, index=-1))
         self.sublayers = nn.ModuleList(sublayers(shape, place))
         ends = any(wiring.ends_with_norm for wiring in self.wirings[-1:])
         self.norm = build("parts/norms", shape.norm if ends else "none", place)

@@ -9,6 +9,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from chainrule.errors import OptionError
 from chainrule.models.shape import STREAMS, Shape
 from chainrule.parts.place import Place
 from chainrule.parts.reading import Reading
@@ -23,6 +24,7 @@ class Sublayer(nn.Module):
 
     def __init__(self, letter: str, shape: Shape, place: Place, body: nn.Module | None = None):
         super().__init__()
+        self.width = place.width
         wiring: Any = find("parts/wirings", resolve("parts/wirings", shape.wiring)["name"])
         inside = place if wiring.scales_with_depth else replace(place, depth=1)
         self.body: Any = body or build(shape.kind(letter), shape.part(letter), inside)
@@ -49,6 +51,7 @@ class Change(nn.Module):
 
     def __init__(self, letter: str, shape: Shape, place: Place, body: nn.Module | None = None):
         super().__init__()
+        self.width = place.width
         self.body: Any = body or build(shape.kind(letter), shape.part(letter), place)
 
     def forward(self, x: Tensor, added: Tensor | None, state: Any, reading: Reading) -> Passed:
@@ -63,11 +66,28 @@ def sublayers(shape: Shape, place: Place) -> list[Sublayer | Change]:
     """One for each slot; those that share weights and wiring are one and the same."""
     bodies: dict[int, nn.Module] = {}
     made: dict[int, Sublayer | Change] = {}
-    times = Counter(slot.weights for slot in shape.slots)
+    times, width, widths = Counter(slot.weights for slot in shape.slots), place.width, dict[str, int]()
     for index, slot in enumerate(shape.slots):
+        if widths.setdefault(slot.letter, width) != width:
+            raise OptionError("model.pattern", shape.pattern, f"another letter for a sublayer that reads {width} numbers "
+                              f"than for one that reads {widths[slot.letter]}; here both are {slot.letter!r}",
+                              "model.parts gives a part to any letter.")
         if slot.wiring not in made:
             make = Change if shape.kind(slot.letter) == STREAMS else Sublayer
-            here = replace(place, index=index, times=times[slot.weights])
+            here = replace(place, index=index, times=times[slot.weights], width=width)
             made[slot.wiring] = make(slot.letter, shape, here, bodies.get(slot.weights))
             bodies[slot.weights] = made[slot.wiring].body
+        width = width_after(made[slot.wiring], slot.letter, shape)
+    if width != place.width:
+        raise OptionError("model.pattern", shape.pattern, f"a last sublayer that is model.width = {place.width} wide; "
+                          f"this one is {width}", "What the head reads is as wide as a token.")
     return [made[slot.wiring] for slot in shape.slots]
+
+
+def width_after(layer: Sublayer | Change, letter: str, shape: Shape) -> int:
+    """How wide the stream is behind a sublayer: as before it, unless its part says otherwise."""
+    after = getattr(layer.body, "output_width", layer.width)
+    if after != layer.width and not (layer.wiring is not None and layer.wiring.changes_width):
+        raise OptionError("model.wiring", shape.wiring, "plain or another that adds nothing to the stream",
+                          f"The sublayer {letter!r} reads {layer.width} numbers and gives {after}.")
+    return after

@@ -11,7 +11,7 @@ class Place:
 
     width: int  # D, of the stream
     depth: int = 1  # sublayers of the stack: what writes into the stream starts 1/√depth as large
-    index: int = 0  # of the sublayer, from the input; of the first one, where several share its weights
+    index: int = 0  # of the sublayer, from the input; of the first one, where several share its weights; −1 before all
     context: int = 128  # the most positions that are read at once
     heads: int = 1  # of attention, for positions and attention parts that keep something for each head
     causal: bool = True  # True: a position sees itself and those before it; False: both sides

@@ -26,6 +26,7 @@ class Batch:
     lengths: Any = None  # (B,) real inputs of each row; None where no row is padded
     source: Any = None  # (B, S, …) what the rows are given: a text to translate, an image to describe
     source_lengths: Any = None  # (B,) real inputs of each source
+    pace: float = 1.0  # what share of the learning rate the step takes
 
     @staticmethod
     def of(inputs: np.ndarray, targets: np.ndarray, *, fresh: bool = True) -> Batch:

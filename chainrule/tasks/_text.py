@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from chainrule.models.sizes import Sizes
 from chainrule.storage.environment import memory
 from chainrule.tasks._batch import Batch
 from chainrule.tasks._known import Known
-from chainrule.tasks._order import Contiguous, Windows, once
+from chainrule.tasks._order import Contiguous, Varied, Windows, once
 
 if TYPE_CHECKING:
     from chainrule.jobs import Job
@@ -79,20 +79,19 @@ def read_text(job: Job, sizes: Callable[[int], Sizes] = Sizes.of) -> TextRead:
 class TextBatches:
     """A text in training order; `cut` makes a batch of the stretches that begin at given places."""
 
-    fixed = True
-
     def __init__(self, read: TextRead, order: Windows | Contiguous, cut: Callable[..., Batch], *,
                  evaluate_tokens: int = 1 << 18, predicts_text: bool = True):
         self.text, self.valid, self.known = read.train, read.valid, read.known
         self.order, self.cut, self.evaluate_tokens, self.predicts_text = order, cut, evaluate_tokens, predicts_text
-        self.carries = isinstance(order, Contiguous)
+        self.carries, self.fixed = isinstance(order, Contiguous), not isinstance(order, Varied)
         self.rows, self.context, self.tokens = order.rows, order.context, len(read.train.ids)
-        self.steps_per_epoch, self.tokens_per_step = order.steps_per_epoch, order.rows * order.context
+        self.steps_per_epoch, self.tokens_per_step = order.steps_per_epoch, order.tokens_per_step
         self.evaluation_tokens = 0 if self.valid is None else min(evaluate_tokens, len(self.valid.ids))
 
     def batch(self, step: int) -> Batch:
-        return self.cut(self.text.ids, self.order.starts(step), self.order.context, step,
-                        fresh=self.order.is_fresh(step))
+        found = self.cut(self.text.ids, self.order.starts(step), self.order.length_of(step), step,
+                         fresh=self.order.is_fresh(step))
+        return replace(found, pace=self.order.pace(step))
 
     def validation(self, rows: int) -> Iterator[Batch]:
         """Every token once: in columns where a state is carried, otherwise window by window."""
@@ -117,7 +116,9 @@ def text_batches(read: TextRead, network: Any, plan: Any, say: Say, cut: Callabl
     order = _order(network, plan, len(read.train.ids), say)
     if plan.batch_tokens is not None:
         say(f"training.batch_tokens does nothing: every row of a batch has model.context = {order.context} tokens.")
-    watches = [name for name, given in (("patience", plan.patience), ("schedule=plateau", _is_plateau(plan))) if given]
+    asked = {"patience": plan.patience, "schedule=plateau": _names(plan.schedule, "plateau"),
+             "optimizer=ntasgd": _names(plan.optimizer, "ntasgd")}
+    watches = [name for name, given in asked.items() if given]
     if watches and read.valid is None:
         say(f"training.{watches[0]} does nothing without validation text: give --valid, or split.valid=0.1.")
     return TextBatches(read, order, cut, evaluate_tokens=plan.evaluate_tokens, predicts_text=predicts_text)
@@ -137,7 +138,8 @@ def _order(network: Any, plan: Any, tokens: int, say: Say) -> Windows | Contiguo
         rows = max(1, tokens // context)
         say(f"the text has {_counted(tokens)}, too few for {plan.batch} rows of {context}: training.batch is {rows}.")
     _check_memory(rows, context)
-    return (Contiguous if contiguous else Windows)(tokens, context, rows, plan.seed)
+    order = Varied if plan.reading == "varied" else Contiguous if contiguous else Windows
+    return order(tokens, context, rows, plan.seed)
 
 
 def _check_memory(rows: int, context: int) -> None:
@@ -151,15 +153,15 @@ def _check_memory(rows: int, context: int) -> None:
 def _reads_on(network: Any, mode: str) -> bool:
     """Whether the state is carried from batch to batch; `auto` does so for recurrent networks."""
     able = not network.bounded and network.shape.causal
-    if mode == "contiguous" and not able:
+    if mode in ("contiguous", "varied") and not able:
         raise OptionError("training.reading", mode, "'windows' for attention, learned positions, and reading both ways",
                           "Only recurrent, convolution and window sublayers carry their state on.")
-    return mode == "contiguous" or (mode == "auto" and able and network.recurrent)
+    return mode in ("contiguous", "varied") or (mode == "auto" and able and network.recurrent)
 
 
 def _counted(tokens: int) -> str:
     return f"{tokens:,} token{'s' * (tokens != 1)}"
 
 
-def _is_plateau(plan: Any) -> bool:
-    return (plan.schedule if isinstance(plan.schedule, str) else plan.schedule.get("name")) == "plateau"
+def _names(choice: Any, part: str) -> bool:
+    return (choice if isinstance(choice, str) else choice.get("name")) == part

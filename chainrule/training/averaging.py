@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,9 @@ from chainrule.engine import Parameter
 
 if TYPE_CHECKING:
     from torch import nn
+
+    from chainrule.training.plan import Plan
+    from chainrule.training.state import TrainingState
 
 
 def decay_at(decay: float, step: int) -> float:
@@ -28,13 +31,16 @@ class Average:
         self.model, self.decay, self.weights = model, decay, weights
         self.tensors = {name: tensor.clone() for name, tensor in weights(model).items()}
 
-    def update(self, step: int) -> None:
+    def share(self, state: TrainingState) -> float:
+        """1 − d: how much of the average the weights of this step are."""
+        return 1 - decay_at(self.decay, state.step)
+
+    def update(self, state: TrainingState) -> None:
         import torch
 
         now = self.weights(self.model)
         with torch.no_grad():
-            torch._foreach_lerp_(list(self.tensors.values()), [now[name] for name in self.tensors],
-                                 1 - decay_at(self.decay, step))
+            torch._foreach_lerp_(list(self.tensors.values()), [now[name] for name in self.tensors], self.share(state))
 
     @contextmanager
     def used(self) -> Iterator[None]:
@@ -54,6 +60,39 @@ class Average:
             torch._foreach_copy_([now[name] for name in tensors], list(tensors.values()))
 
 
+class TriggeredAverage(Average):
+    """The mean of the weights of all steps after the validation loss stopped falling; until then, the weights.
+
+    Merity, Keskar & Socher 2018, arXiv:1708.02182, algorithm 1: averaging begins after the evaluation t > n whose loss
+    is above the least of all but the last n before it. A function of the history, so that resuming needs no more.
+    """
+
+    def __init__(self, model: nn.Module, non_monotone: int):
+        super().__init__(model, 0.0)
+        self.non_monotone = non_monotone
+
+    def share(self, state: TrainingState) -> float:
+        number = triggered(state.losses, self.non_monotone)
+        return 1.0 if number is None else 1 / max(1, state.step - state.evaluations[number])
+
+
+def keeps_average(plan: Plan) -> bool:
+    """Whether a training has an average beside its weights: it asks for one, or its optimizer is made of one."""
+    from chainrule.recipe.registry import resolve
+
+    return plan.ema is not None or "non_monotone" in resolve("training/optimizers", plan.optimizer)
+
+
+def triggered(losses: Sequence[float], non_monotone: int) -> int | None:
+    """The number of the first evaluation that is worse than one that lies more than so many evaluations back."""
+    best = float("inf")
+    for number in range(non_monotone + 1, len(losses)):
+        best = min(best, losses[number - non_monotone - 1])
+        if losses[number] > best:
+            return number
+    return None
+
+
 class ArrayAverage:
     """The same of the engine's parameters."""
 
@@ -61,8 +100,8 @@ class ArrayAverage:
         self.parameters, self.decay = parameters, decay
         self.arrays = [np.array(each.value) for each in parameters]
 
-    def update(self, step: int) -> None:
-        share = 1 - decay_at(self.decay, step)
+    def update(self, state: TrainingState) -> None:
+        share = 1 - decay_at(self.decay, state.step)
         for array, parameter in zip(self.arrays, self.parameters, strict=True):
             array += share * (parameter.value - array)
 

@@ -51,7 +51,7 @@ class EngineLearner(Learner):
         self.optimizer.rate = self.base * factor
         self.optimizer.step()
         if self.average:
-            self.average.update(state.step)
+            self.average.update(state)
 
     def zero_grad(self) -> None:
         self.network.clear()

@@ -90,7 +90,7 @@ class Learner(ABC):
         outcome = self.clipped(loss, batch.count)
         state.step, state.tokens, state.norm = state.step + 1, state.tokens + batch.tokens, outcome.norm
         if outcome.finite:
-            self.update(state, self.schedule(progress, state.losses))
+            self.update(state, self.schedule(progress, state.losses) * batch.pace)
             self.state = after
             state.skipped_in_a_row = 0
             state.loss_sum, state.loss_steps = state.loss_sum + outcome.loss, state.loss_steps + 1

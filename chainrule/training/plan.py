@@ -68,7 +68,7 @@ class Plan:
     ema: float | None = bounded(None, above=0, below=1)  # decay of a moving average of the weights, which is then used
     average: int | None = bounded(None, least=1)  # the mean of the weights at so many last evaluations is used
     label_smoothing: float = bounded(0.0, least=0, below=1)
-    reading: Literal["auto", "windows", "contiguous"] = "auto"  # auto: contiguous where nothing but recurrence mixes
+    reading: Literal["auto", "windows", "contiguous", "varied"] = "auto"  # auto: contiguous for recurrence alone
     precision: Literal["float32", "float64", "bfloat16", "float16"] = "float32"
     initial: Literal["torch", "engine"] = "torch"  # which family draws the initial weights
     compile: Literal["auto", "on", "off"] = "auto"  # auto: on CUDA

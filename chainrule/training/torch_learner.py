@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from chainrule.errors import OptionError
 from chainrule.models.cost.counting import counted
 from chainrule.models.cost.memory import training_memory
 from chainrule.models.cost.sizes import TrainingMemory
@@ -19,7 +20,7 @@ from chainrule.parts.heads._head import SCORES
 from chainrule.recipe.registry import build
 from chainrule.storage.environment import peak_memory
 from chainrule.training import weights
-from chainrule.training.averaging import Average
+from chainrule.training.averaging import Average, TriggeredAverage
 from chainrule.training.checkpoints import MEMORY, MODEL, OPTIMIZER, Files, Read, gathered
 from chainrule.training.layers import freeze, split_groups, thawed
 from chainrule.training.learner import Learner, Outcome
@@ -51,12 +52,20 @@ class TorchLearner(Learner):
             split_groups(self.optimizer, network, plan.layer_decay)
         for group_ in self.optimizer.param_groups:
             group_["base"] = group_["lr"]
-        self.average = Average(network, plan.ema) if plan.ema else None
+        self.average = self._averaged()
         self._memory: dict[int, TrainingMemory] = {}  # by rows of a micro-batch
         self.scaler = torch.amp.GradScaler(self.device.type, enabled=plan.precision == "float16")
         self.objective = Objective(network, task, smoothing=plan.label_smoothing)
         self.compiles = plan.compile == "on" or (plan.compile == "auto" and self.device.type == "cuda" and data.fixed)
         self.objective.compile_network(self.compiles)
+
+    def _averaged(self) -> Average | None:
+        """The average that the plan asks for, or that the optimizer is made of."""
+        if (after := getattr(self.optimizer, "non_monotone", None)) is None:
+            return Average(self.network, self.plan.ema) if self.plan.ema else None
+        if self.plan.ema:
+            raise OptionError("training.ema", self.plan.ema, "null", "The optimizer has an average of its own.")
+        return TriggeredAverage(self.network, after)
 
     def gradients(self, batch: Any, before: Any, accumulation: int) -> tuple[Tensor, Any]:
         total, after = torch.zeros((), device=self.device), []
@@ -113,7 +122,7 @@ class TorchLearner(Learner):
         self.scaler.step(self.optimizer)
         self.scaler.update()
         if self.average:
-            self.average.update(state.step)
+            self.average.update(state)
 
     def zero_grad(self) -> None:
         self.optimizer.zero_grad(set_to_none=True)

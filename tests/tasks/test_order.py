@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainrule.tasks._order import Contiguous, Windows
+from chainrule.tasks._order import Contiguous, Varied, Windows
 
-ORDERS = [Windows, Contiguous]
+ORDERS = [Windows, Contiguous, Varied]
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -56,3 +56,30 @@ def test_epochs_are_cut_at_other_places():
     order = Windows(1000, 10, 1, seed=0)
     phases = {int(order.starts(epoch * order.windows)[0]) % 10 for epoch in range(12)}
     assert len(phases) > 3
+
+
+@settings(deadline=None, max_examples=60)
+@given(tokens=st.integers(1, 900), context=st.integers(1, 40), rows=st.integers(1, 5), seed=st.integers(0, 9))
+def test_varied_rows_go_on_where_they_were_and_fill_their_column(tokens, context, rows, seed):
+    rows = min(rows, tokens)
+    context = min(context, tokens // rows)
+    order = Varied(tokens, context, rows, seed)
+    for epoch in range(2):
+        place = 0
+        for step in range(epoch * order.steps_per_epoch, (epoch + 1) * order.steps_per_epoch):
+            np.testing.assert_array_equal(order.starts(step), np.arange(rows) * order.length + place)
+            assert 1 <= order.length_of(step) <= context
+            assert order.pace(step) == order.length_of(step) / (7 / 8 * context)
+            place += order.length_of(step)
+        assert place == min(order.length, context * order.steps_per_epoch)
+
+
+def test_varied_stretches_are_as_long_as_those_of_awd_lstm():
+    order = Varied(20 * 46_479, 80, 20, seed=0)
+    lengths = np.array([order.length_of(step) for step in range(order.steps_per_epoch)])
+    assert lengths.sum() == order.length, "every token is read in an epoch"
+    short = lengths < 52
+    assert 0.02 < short.mean() < 0.09 and abs(np.median(lengths[short]) - 35) < 4
+    assert abs(lengths[~short].mean() - 70) < 1 and abs(lengths[~short].std() - 5) < 0.7
+    assert order.tokens_per_step == pytest.approx(20 * 68.25, rel=0.01)
+    assert (lengths != [order.length_of(order.steps_per_epoch + n) for n in range(len(lengths))]).any()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -92,8 +93,7 @@ def _pieces(whole: Shape, shape: Shape, stack: Any, tokens: int
     once = {(letter, each.shape[1]): (layer, each, here) for letter, layer, each, here in reversed(met)}
     for (letter, time), times in often.items():
         layer, each, here = once[letter, time]
-        yield layer, letter, times, lambda layer=layer, each=each, here=here: _whole(  # type: ignore[misc]
-            *layer(stack.opened(each), None, None, here)[:2])
+        yield layer, letter, times, partial(_run, stack, layer, each, here)
     yield stack.norm, "", 1, lambda: stack.norm(last)
     if stack.pooling is not None:
         yield stack.pooling, "", 1, lambda: stack.pooling(last, None)
@@ -115,6 +115,12 @@ def _walked(shape: Shape, stack: Any, x: Tensor, reading: Reading) -> Iterator[t
                 x, _, _, reading = layers[letter](x, None, None, reading)
             x = torch.zeros_like(x).requires_grad_()
     yield "", None, x, reading
+
+
+def _run(stack: Any, layer: Any, x: Tensor, reading: Reading) -> Tensor:
+    """A sublayer on a stream that is as wide as it reads."""
+    own = x if layer.width == x.shape[-1] else x.new_zeros(*x.shape[:-1], layer.width).requires_grad_()
+    return _whole(*layer(stack.opened(own), None, None, reading)[:2])
 
 
 def _source(shape: Shape, stack: Any, x: Tensor, tokens: int) -> Tensor:

@@ -32,7 +32,8 @@ def training_memory(shape: Shape, sizes: Sizes | int, tokens: tuple[int, int], *
     """
     size = 8 if precision == torch.float64 else 4
     weights = size * parameters(shape, sizes)
-    state = size // 4 * _extended(shape, lambda some: _optimizer_bytes(on_meta(some, sizes), optimizer), weights_made)
+    state = size // 4 * _extended(shape, sizes, lambda some: _optimizer_bytes(on_meta(some, sizes), optimizer),
+                                  weights_made)
     kept = activations(shape, sizes, tokens, precision)
     copy = 0 if precision in (torch.float32, torch.float64) else weights // 4 * precision.itemsize
     at_once = min(logits, tokens[0] * tokens[1] * Sizes.of(sizes).outputs)
@@ -52,7 +53,7 @@ def activations(shape: Shape, sizes: Sizes | int, tokens: tuple[int, int],
             inputs, given = stack.example(*tokens, "meta")
             return kept_bytes(stack, inputs.to(precision) if inputs.is_floating_point() else inputs, given)
 
-    return _extended(shape, kept, lambda some: Counter(some.letters))
+    return _extended(shape, sizes, kept, lambda some: Counter(some.letters))
 
 
 def kept_bytes(stack: Any, inputs: Tensor, given: Any = None) -> int:
@@ -83,14 +84,15 @@ def decoding_memory(shape: Shape, sizes: Sizes | int) -> DecodingMemory:
     return DecodingMemory(fixed, grows)
 
 
-def _extended(shape: Shape, measure: Callable[[Shape], int], times: Callable[[Shape], Counter[str]]) -> int:
+def _extended(shape: Shape, sizes: Sizes | int, measure: Callable[[Shape], int],
+              times: Callable[[Shape], Counter[str]]) -> int:
     """`measure` of a shape, computed from a stack with each letter once and the increment of one more of each.
 
     Where sublayers of a letter are not alike, the whole shape is measured.
     """
-    if not (_alike(shape) and (shape.source is None or _alike(shape.source))):
-        return measure(shape)
     once = each_letter_once(shape)
+    if not (_alike(shape) and (shape.source is None or _alike(shape.source)) and _one_width(on_meta(once, sizes))):
+        return measure(shape)
     base = measure(once)
     more = [(count, replace(once, pattern=once.pattern + letter)) for letter, count in times(shape).items()]
     if shape.source is not None and once.source is not None:
@@ -104,6 +106,12 @@ def _alike(shape: Shape) -> bool:
     """Whether each sublayer adds what any other of its letter adds: not where only the body is shared, nor where stream
     parts change the length."""
     return weights_made(shape) == wirings_made(shape) and STREAMS not in map(shape.kind, shape.letters)
+
+
+def _one_width(stack: Any) -> bool:
+    """Whether all sublayers read what is as wide as a token, so that any may follow any."""
+    return all(layer.width == stack.width for layer in stack.sublayers) and (stack.source is None or
+                                                                             _one_width(stack.source))
 
 
 def _optimizer_bytes(stack: Any, make: Callable[[Any], Any]) -> int:

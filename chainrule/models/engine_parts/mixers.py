@@ -73,7 +73,8 @@ class GRU(Recurrence):
     """Initialized as its cell is."""
 
 
-@stands_for("parts/mixers/lstm", takes=("forget",), only=FORWARD, training={"spread": None})
+@stands_for("parts/mixers/lstm", takes=("forget",), only=FORWARD | {"hidden": (None,)},
+            training={"spread": None, "weight_drop": 0.0})
 class LSTM(Recurrence):
     """The forget gate's bias starts at `forget`, so that a new network remembers."""
 

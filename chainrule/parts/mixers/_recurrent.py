@@ -45,11 +45,15 @@ class Cell(nn.Module):
         """The equations: the state after a step, and its gates by name."""
         raise NotImplementedError
 
+    def stepper(self) -> Callable[[Tensor, Any], tuple[Any, dict[str, Tensor]]]:
+        """The step of one sequence; a cell whose weights are drawn anew for each draws them here."""
+        return self.step
+
     def forward(self, x: Tensor, state: Any) -> tuple[Tensor, dict[str, Tensor], Any]:
         """(B, T, hidden) states, values to note while the model is watched, and the last state."""
-        hidden, gates = [], []
+        hidden, gates, step = [], [], self.stepper()
         for z in self.project(x).unbind(1):
-            state, seen = self.step(z, state)
+            state, seen = step(z, state)
             hidden.append(state.h)
             gates.append(seen)
         y = torch.stack(hidden, dim=1) if hidden else x.new_zeros(len(x), 0, self.hidden)
@@ -70,22 +74,27 @@ def goes_by_steps(x: Tensor) -> bool:
 class Recurrent(nn.Module):
     """A cell that reads forward; or two of half the width, one of which reads each row from its last token backward.
 
-    Schuster & Paliwal 1997. Padding behind a row is never read by the second before the row itself.
+    Schuster & Paliwal 1997. Padding behind a row is never read by the second before the row itself. What comes out is
+    as wide as what goes in, or `hidden` wide.
     """
 
     recurrent = True  # what it remembers of one stretch of text it takes along to the next
 
-    def __init__(self, place: Place, directions: int | None, make: Callable[[int, int], Cell]):
+    def __init__(self, place: Place, directions: int | None, make: Callable[[int, int], Cell],
+                 hidden: int | None = None):
         super().__init__()
-        width, usual = place.width, 1 if place.causal else 2
+        if hidden is not None and hidden < 1:
+            raise OptionError(f"{type(self).__name__}.hidden", hidden, "at least 1, or null for the width before it")
+        width, usual = hidden or place.width, 1 if place.causal else 2
+        self.output_width = width
         directions = usual if directions is None else directions
         if directions != usual:
             raise OptionError(f"{type(self).__name__}.directions", directions,
                               "1 where what follows must not be seen" if place.causal else "2 to read both ways")
         if width % directions:
             raise OptionError(f"{type(self).__name__}.directions", directions, f"a divisor of width {width}")
-        self.cell = make(width, width // directions)
-        self.reversed_cell = make(width, width // directions) if directions == 2 else None
+        self.cell = make(place.width, width // directions)
+        self.reversed_cell = make(place.width, width // directions) if directions == 2 else None
 
     def start(self, batch: int, room: int, like: Tensor) -> Any:
         return self.cell.start(batch, like)

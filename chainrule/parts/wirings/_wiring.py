@@ -23,6 +23,7 @@ class Wiring(nn.Module):
     """Around one sublayer; `forward` gives the stream after it, and the sublayer's state."""
 
     ends_with_norm = False  # whether the stack ends with one more norm
+    changes_width = False  # whether what leaves a sublayer may have another width than what enters it
     scales_with_depth = True  # whether what writes into the stream starts 1/√depth as large, as `Linear` has it
 
     def open(self, x: Tensor) -> Tensor:

@@ -16,6 +16,8 @@ class Plain(Wiring):
     y = dropout(f(x)): the stacked recurrent networks of Zaremba et al. 2014, arXiv:1409.2329.
     """
 
+    changes_width = True
+
     def __init__(self, place: Place, norm: Make, dropout: Make):
         super().__init__()
         self.dropout = dropout()

@@ -46,3 +46,14 @@ def test_plain_wiring_drops_the_connections_through_depth_only():
 def test_an_impossible_rate_is_refused(name, rate):
     with pytest.raises(OptionError, match=f"rate = {rate}, expected at least 0 and less than 1"):
         build("parts/dropouts", {"name": name, "rate": rate}, Place(D))
+
+
+def test_variational_rates_differ_before_between_and_after_the_sublayers():
+    stack = Stack(Shape(pattern="rrr", width=D, wiring="plain", norm="none", position="none", dropout={
+        "name": "variational", "rate": 0.25, "input": 0.4, "output": 0.6}), V)
+    assert [stack.dropout.rate, *(layer.wiring.dropout.rate for layer in stack.sublayers)] == [0.4, 0.25, 0.25, 0.6]
+    alike = Stack(Shape(pattern="rr", width=D, dropout={"name": "variational", "rate": 0.3, "input": 0.0}), V)
+    assert [alike.dropout.rate, *(layer.wiring.dropout.rate for layer in alike.sublayers)] == [0.0, 0.3, 0.3]
+    for option in ("input", "output"):
+        with pytest.raises(OptionError, match=f"Variational.{option} = 1.0, expected at least 0 and less than 1"):
+            build("parts/dropouts", {"name": "variational", option: 1.0}, Place(D))

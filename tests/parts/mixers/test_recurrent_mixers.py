@@ -221,3 +221,46 @@ def test_directions_follow_from_the_way_of_reading(name):
         unsaid = build("parts/mixers", name, Place(4, causal=causal))
         for mixer in (said, unsaid):
             assert mixer.cell.hidden == 4 // directions and (mixer.reversed_cell is None) == causal
+
+
+def test_weight_drop_sets_numbers_of_the_recurrent_matrix_to_zero_for_a_whole_batch():
+    mixer, x = made("lstm", weight_drop=0.4), torch.randn(B, T, D, dtype=torch.float64, requires_grad=True)
+    cell, whole = mixer.cell, mixer.cell.fused.weight_hh_l0
+    torch.manual_seed(3)
+    dropped = cell.recurrent()
+    kept = dropped != 0
+    assert 0.3 < (~kept).float().mean() < 0.5
+    torch.testing.assert_close(dropped, torch.where(kept, whole / 0.6, 0.0))
+    torch.manual_seed(3)
+    y = mixer(x, None, Reading())[0]
+    torch.manual_seed(3)
+    with watch():
+        torch.testing.assert_close(mixer(x, None, Reading())[0], y)
+    plain = made("lstm")
+    with torch.no_grad():
+        plain.cell.fused.weight_hh_l0.copy_(dropped)
+    torch.testing.assert_close(y, rows(x, plain.cell, "lstm"))
+    weigh = torch.randn_like(y)
+    found = torch.autograd.grad((y * weigh).sum(), [x, *mixer.parameters()])
+    expected = torch.autograd.grad((plain(x, None, Reading())[0] * weigh).sum(), [x, *plain.parameters()])
+    names = ["x", *(name for name, _ in mixer.named_parameters())]
+    for name, one, other in zip(names, found, expected, strict=True):
+        torch.testing.assert_close(one, other * kept / 0.6 if name.endswith("weight_hh_l0") else other)
+    assert torch.equal(cell.eval().recurrent(), whole), "only in training"
+
+
+def test_an_lstm_may_be_wider_than_what_it_reads():
+    mixer, x = made("lstm", hidden=14), torch.randn(B, T, D, dtype=torch.float64)
+    y, state = mixer(x, mixer.start(B, 1, x), Reading())
+    torch.testing.assert_close(y, rows(x, mixer.cell, "lstm"))
+    assert y.shape[-1] == state.h.shape[-1] == mixer.output_width == 14
+    both = made("lstm", causal=False, hidden=14)
+    assert both(x, None, Reading(causal=False))[0].shape[-1] == 14 and both.cell.hidden == 7
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ({"weight_drop": 1.0}, "LSTM.weight_drop = 1.0, expected at least 0 and less than 1"),
+    ({"hidden": 0}, "LSTM.hidden = 0, expected at least 1, or null for the width before it")])
+def test_impossible_options_of_an_lstm_are_refused(options, words):
+    with pytest.raises(OptionError, match=words):
+        made("lstm", **options)

@@ -4,8 +4,10 @@ import pytest
 import torch
 from torch import nn
 
+from chainrule.errors import OptionError
 from chainrule.models.shape import Shape
 from chainrule.models.stack import Stack, Sublayer
+from chainrule.parts.losses import collected_losses
 from chainrule.parts.place import Place
 from chainrule.recipe.registry import build, kind_of, names
 
@@ -30,6 +32,7 @@ def norm():
 
 EQUATIONS = {
     "plain": lambda x, f, norm: f(x) / 2,
+    "plain_penalized": lambda x, f, norm: f(x) / 2,
     "residual": lambda x, f, norm: x + f(x) / 2,
     "pre_norm": lambda x, f, norm: x + f(norm(x)) / 2,
     "post_norm": lambda x, f, norm: norm(x + f(x) / 2),
@@ -143,3 +146,28 @@ def test_in_rezero_every_sublayer_begins_switched_off_and_can_be_switched_on():
         assert layer.wiring.alpha.grad.any() and not any(each.grad.any() for each in layer.body.parameters())
         nn.init.ones_(layer.wiring.alpha)
     assert not torch.allclose(stack(ids)[0], y)
+
+
+@pytest.mark.parametrize("index", [0, DEPTH - 1])
+def test_a_penalized_wiring_adds_the_size_and_the_change_of_the_last_output(index):
+    wiring = build("parts/wirings", {"name": "plain_penalized", "activation": 3.0, "temporal": 0.5},
+                   Place(D, DEPTH, index), norm, Halved).double()
+    x = torch.randn(B, T, D, dtype=torch.float64)
+    with collected_losses() as added:
+        wiring(x, lambda inward: (inward.sin(), None))
+    if index == 0:
+        assert not added, "only the last sublayer is penalized"
+        return
+    raw = x.sin()
+    size = sum((raw[b, t, d] / 2) ** 2 for b in range(B) for t in range(T) for d in range(D)) / (B * T * D)
+    change = sum((raw[b, t, d] - raw[b, t - 1, d]) ** 2 for b in range(B) for t in range(1, T) for d in range(D))
+    torch.testing.assert_close(added, {"activation": 3.0 * size, "temporal": 0.5 * change / (B * (T - 1) * D)})
+    with collected_losses() as added:
+        wiring.eval()(x, lambda inward: (inward.sin(), None))
+    assert not added
+
+
+@pytest.mark.parametrize("option", ["activation", "temporal"])
+def test_a_penalty_below_zero_is_refused(option):
+    with pytest.raises(OptionError, match=f"PlainPenalized.{option} = -1.0, expected at least 0. 0 leaves it out"):
+        build("parts/wirings", {"name": "plain_penalized", option: -1.0}, Place(D), norm, Halved)

@@ -83,12 +83,13 @@ def muon(name, w, g, memory, t, rate):
     return w - rate * (0.3 * w + 0.2 * math.sqrt(max(w.shape)) * x.to(w.dtype))
 
 
-CASES = [({"name": "sgd", "weight_decay": 0.1}, sgd), ("momentum", momentum),
+CASES = [({"name": "sgd", "weight_decay": 0.1}, sgd), ({"name": "ntasgd", "weight_decay": 0.1}, sgd),
+         ("momentum", momentum),
          ({"name": "momentum", "nesterov": True}, nesterov), ("adam", adam),
          ({"name": "adamw", "weight_decay": 0.3}, adamw), ({"name": "muon", "weight_decay": 0.3}, muon)]
 
 
-@pytest.mark.parametrize(("choice", "equation"), CASES, ids=[equation.__name__ for _, equation in CASES])
+@pytest.mark.parametrize(("choice", "equation"), CASES, ids=[str(choice) for choice, _ in CASES])
 def test_agrees_with_its_equation(choice, equation):
     near = {"rtol": 2e-2, "atol": 2e-2} if equation is muon else {"rtol": 1e-7, "atol": 1e-9}  # bfloat16 inside
     for found, expected in zip(trained(choice), by_the_equation(equation), strict=True):
