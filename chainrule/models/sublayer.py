@@ -69,8 +69,8 @@ def sublayers(shape: Shape, place: Place) -> list[Sublayer | Change]:
     times, width, widths = Counter(slot.weights for slot in shape.slots), place.width, dict[str, int]()
     for index, slot in enumerate(shape.slots):
         if widths.setdefault(slot.letter, width) != width:
-            raise OptionError("model.pattern", shape.pattern, f"another letter for a sublayer that reads {width} numbers "
-                              f"than for one that reads {widths[slot.letter]}; here both are {slot.letter!r}",
+            raise OptionError("model.pattern", shape.pattern, f"another letter for a sublayer that reads {width} "
+                              f"numbers than for one that reads {widths[slot.letter]}; here both are {slot.letter!r}",
                               "model.parts gives a part to any letter.")
         if slot.wiring not in made:
             make = Change if shape.kind(slot.letter) == STREAMS else Sublayer
