@@ -7,7 +7,8 @@ from torch import nn
 from chainrule.errors import OptionError
 from chainrule.models.cost.counting import counted
 from chainrule.models.shape import Shape
-from chainrule.models.stack import Stack, Sublayer
+from chainrule.models.stack import Stack
+from chainrule.models.sublayer import Sublayer
 from chainrule.parts.place import Place
 from chainrule.parts.reading import Reading
 from chainrule.recipe.registry import build

@@ -6,7 +6,8 @@ from torch import nn
 
 from chainrule.errors import OptionError
 from chainrule.models.shape import Shape
-from chainrule.models.stack import Stack, Sublayer
+from chainrule.models.stack import Stack
+from chainrule.models.sublayer import Sublayer
 from chainrule.parts.losses import collected_losses
 from chainrule.parts.place import Place
 from chainrule.recipe.registry import build, kind_of, names
