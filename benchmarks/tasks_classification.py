@@ -43,6 +43,9 @@ def changed(changes: tuple[str, ...], *new: str) -> tuple[str, ...]:
 
 VARIANTS = {  # of Kim's network with random vectors, and of the encoder taken over: chosen by validation
     "random longer": ("kim-cnn", LONGER, None), "random averaged": ("kim-cnn", (*LONGER, "training.ema=0.995"), None),
+    "random words whole": ("kim-cnn", (*LONGER, "model.dropout.input=0.0"), None),
+    "random words whole averaged": ("kim-cnn", (*LONGER, "model.dropout.input=0.0", "training.ema=0.99"), None),
+    "random few words out": ("kim-cnn", (*LONGER, "model.dropout.input=0.2", "training.ema=0.99"), None),
     "random more filters": ("kim-cnn", (*LONGER, "model.pooling.filters=300", "model.dropout.rate=0.6"), None),
     "from lm longer": ("transformer-classifier", ("model.from={after}", *changed(
         PRETRAINED, "training.budget.epochs=12")), "lm"),

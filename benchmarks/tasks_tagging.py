@@ -39,6 +39,7 @@ def trials(data: Path, work: Path, quick: bool, vectors: str | None = None) -> l
             ("lstm characters crf", ("model.head=crf", "model.embedding=words_by_lstm"))]
         if vectors is not None:
             ways += [(f"{way} vectors", (*changes, f"task.inputs.vectors={vectors}")) for way, changes in ways]
+            ways.append(("crf vectors averaged", (*ways[-3][1], "training.ema=0.998")))
         for way, changes in ways:
             own = tuple(each for each in base if "words_by_lstm" not in "".join(changes) or "filters" not in each)
             found.append(Trial(f"{name} {way}", "tagger", files[0], {"test": {"data": files[2]}}, measure, GOALS[name],

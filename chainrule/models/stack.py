@@ -52,6 +52,7 @@ class Stack(nn.Module):
         ends = any(wiring.ends_with_norm for wiring in self.wirings[-1:])
         self.norm = build("parts/norms", shape.norm if ends else "none", place)
         self.pooling: Any = None if shape.pooling is None else build("parts/poolings", shape.pooling, place)
+        self.pooled_dropout = build("parts/dropouts", shape.dropout, replace(place, index=len(self.letters)))
         wide = place if self.pooling is None else replace(place, width=self.pooling.width)
         self.head: Any = build("parts/heads", shape.head, wide, self.embedding) if has_head else None
         self.source = self._source()
@@ -202,7 +203,7 @@ class Stack(nn.Module):
             raise OptionError("model.pooling", None, "mean, max, last or another pooling", "The task needs one vector "
                               "for each row.")
         found = self.pooling(hidden, None if lengths is None else self.lengths(lengths))
-        return self.dropout(found[:, None])[:, 0]
+        return self.pooled_dropout(found[:, None])[:, 0]
 
     def summary(self, inputs: Tensor, lengths: Tensor | None = None) -> Tensor:
         """(B, T, …) inputs, so many of each row real, to one vector each, (B, D), ready for the head."""

@@ -41,6 +41,16 @@ def test_plain_wiring_drops_the_connections_through_depth_only():
     torch.testing.assert_close(y, x)
 
 
+def test_words_may_stay_whole_while_the_pooled_vector_is_dropped():
+    torch.manual_seed(0)
+    stack = Stack(Shape(pattern="", width=D, position="none", norm="none", pooling="max", head="untied",
+                        dropout={"name": "independent", "rate": 0.5, "input": 0.0}), V)
+    ids = torch.randint(V, (B, T))
+    hidden = stack(ids)[0]
+    torch.testing.assert_close(hidden, F.embedding(ids, stack.embedding.weight))
+    assert int((stack.pooled(hidden) == 0).sum()) > 0
+
+
 @pytest.mark.parametrize("name", names("parts/dropouts"))
 @pytest.mark.parametrize("rate", [-0.1, 1.0])
 def test_an_impossible_rate_is_refused(name, rate):
