@@ -11,6 +11,9 @@ any text, and how many seconds something took may differ. Words after `console` 
 
 A block that begins with ```python is run too, as a doctest where it has `>>>`; one document's blocks share their names,
 and `pydoc` after `python` means the same. A block of any language with `file=NAME` is written to that file instead.
+
+The first command of a document that starts `chainrule` starts the installed one. To import torch some hundreds of times
+would take longer than all else: the other commands run in copies of a Python that has done so (tests/warm_python.py).
 """
 
 import doctest
@@ -22,6 +25,9 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import warm_python
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data"
@@ -80,10 +86,11 @@ def pydoc_digest() -> str:
 SAME_PYDOC = pydoc_digest() == PYDOC
 
 
-def ran(command: str, folder: Path) -> tuple[int, list[str]]:
+def ran(command: str, folder: Path, *, warm: bool = True) -> tuple[int, list[str]]:
     """Exit code and lines of a command, as a person in that folder would see them."""
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1", "COLUMNS": "80",
-                   "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    programs = warm_python.programs() if warm else Path(sys.executable).parent
+    environment = warm_python.environment(PYTHONUNBUFFERED="1", COLUMNS="80",
+                                          PATH=f"{programs}{os.pathsep}{os.environ['PATH']}")
     done = subprocess.run(command, shell=True, cwd=folder, env=environment, stdout=subprocess.PIPE, encoding="utf-8",
                           stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=600)
     return done.returncode, [line.rstrip() for line in done.stdout.splitlines()]
@@ -104,6 +111,7 @@ def timeless(line: str) -> str:
 def play(path: Path, folder: Path, *, slow: bool = False) -> Iterator[tuple[Block, str, list[str], list[str]]]:
     """Runs a document's blocks in order; gives each command's block, text, shown and printed lines."""
     names: dict[str, object] = {"__name__": "__main__"}
+    warm = False
     for block in blocks(path):
         if name := block.file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -114,7 +122,8 @@ def play(path: Path, folder: Path, *, slow: bool = False) -> Iterator[tuple[Bloc
             continue
         steps = block.steps()
         for number, (command, shown) in enumerate(steps, start=1):
-            code, printed = ran(command, folder)
+            code, printed = ran(command, folder, warm=warm)
+            warm = warm or "chainrule" in command
             expected = block.exit_code() if number == len(steps) else 0
             assert code == expected, f"{path.name}:{block.line}: exit code {code}\n$ {command}\n" + "\n".join(printed)
             yield block, command, shown, printed
