@@ -3,10 +3,12 @@
 import csv
 import os
 import signal
+import sys
 import tempfile
 from importlib.util import find_spec
 
 import pytest
+import warm_python
 from small_text import labeled_texts, lines_of_two_kinds
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of two tests at once would wait for each other, spinning
@@ -38,6 +40,14 @@ def one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def warm_trials():
+    """What is compared in this process is trained in copies of one that imported torch once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "executable", warm_python.python())
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ import atexit
 import gc
 import importlib
 import io
+import locale
 import os
 import pkgutil
 import runpy
@@ -26,9 +27,11 @@ from pathlib import Path
 # read while an interpreter or a library starts: a program with other values needs a Python of its own
 AT_START = ("PYTHON", "OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_", "NUMBA_", "TORCH", "PYTORCH", "CUDA", "LD_", "LC_",
             "LANG", "MALLOC")
-ONE_BY_ONE = ("PYTHONPATH", "PYTHONUNBUFFERED", "GOMP_SPINCOUNT", "OPENBLAS_THREAD_TIMEOUT")
+ONE_BY_ONE = ("PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONUTF8", "GOMP_SPINCOUNT", "OPENBLAS_THREAD_TIMEOUT")
 ROOT = str(Path(__file__).parents[1])
 START = dict(os.environ)
+LOCALE = locale.setlocale(locale.LC_CTYPE)
+UTF8_ANYWAY = locale.nl_langinfo(locale.CODESET) == "UTF-8"  # without UTF-8 mode, which this process is in
 BASE = sys.path[1 + len([*filter(None, START.get("PYTHONPATH", "").split(os.pathsep))]):]
 
 
@@ -62,7 +65,8 @@ def can_serve(program: dict) -> bool:
         return [folder for folder in environment.get("PYTHONPATH", "").split(os.pathsep) if folder not in ("", ROOT)]
 
     environment, argv = program["environment"], program["argv"]
-    known = bool(argv) and (argv[0] in ("-m", "-c") and len(argv) > 1 or not argv[0].startswith("-"))
+    utf8 = UTF8_ANYWAY or environment.get("PYTHONUTF8") == "1"
+    known = utf8 and bool(argv) and (argv[0] in ("-m", "-c") and len(argv) > 1 or not argv[0].startswith("-"))
     return known and facts(environment) == facts(START) and path(environment) == path(START)
 
 
@@ -147,8 +151,10 @@ def take_over(program: dict) -> None:
     for number in {signal.SIGTERM, signal.SIGHUP} & set(program["ignored"]):
         signal.signal(number, signal.SIG_IGN)
     unbuffered = bool(os.environ.get("PYTHONUNBUFFERED"))
-    sys.stdin = sys.__stdin__ = reopened(0, "r", "surrogateescape", unbuffered=False)
-    sys.stdout = sys.__stdout__ = reopened(1, "w", "surrogateescape", unbuffered)
+    lenient = os.environ.get("PYTHONUTF8") == "1" or LOCALE.split(".")[0] in ("C", "POSIX")
+    errors = "surrogateescape" if lenient else "strict"
+    sys.stdin = sys.__stdin__ = reopened(0, "r", errors, unbuffered=False)
+    sys.stdout = sys.__stdout__ = reopened(1, "w", errors, unbuffered)
     sys.stderr = sys.__stderr__ = reopened(2, "w", "backslashreplace", unbuffered)
     sys.executable = program["executable"]
     sys.path[:] = [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)), *BASE]
@@ -156,9 +162,10 @@ def take_over(program: dict) -> None:
 
 def reopened(number: int, mode: str, errors: str, unbuffered: bool) -> io.TextIOWrapper:
     """A standard stream as a new interpreter in UTF-8 mode has it."""
-    raw = io.open(number, mode + "b", buffering=0 if unbuffered else -1, closefd=False)
+    raw = io.FileIO(number, mode, closefd=False)
+    buffer = raw if unbuffered else io.BufferedReader(raw) if mode == "r" else io.BufferedWriter(raw)
     lines = not unbuffered and (number == 2 or os.isatty(number))
-    text = io.TextIOWrapper(raw, "utf-8", errors, line_buffering=lines, write_through=unbuffered)
+    text = io.TextIOWrapper(buffer, "utf-8", errors, line_buffering=lines, write_through=unbuffered)
     text.mode = mode
     return text
 

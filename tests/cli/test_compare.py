@@ -3,10 +3,10 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+import warm_python
 
 from chainrule.cli.app import main
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def ran(*args, folder, **environment):
-    done = subprocess.run([sys.executable, "-m", "chainrule", "compare", *map(str, args)], cwd=folder, text=True,
+    done = subprocess.run([warm_python.chainrule(), "compare", *map(str, args)], cwd=folder, text=True,
                           capture_output=True, timeout=600,
                           env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **environment})
     assert "Traceback" not in done.stderr, done.stderr
@@ -71,7 +71,7 @@ def test_the_page_is_written_or_a_line_says_why(shown, folder):
 
 
 def test_the_best_can_be_used_at_once(shown, folder):
-    args = [sys.executable, "-m", "chainrule", "generate", "report/best", "--prompt", "line"]
+    args = [warm_python.chainrule(), "generate", "report/best", "--prompt", "line"]
     done = subprocess.run(args, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
                           timeout=600)
     assert done.returncode == 0 and done.stdout.startswith("line")

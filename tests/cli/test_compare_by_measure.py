@@ -4,10 +4,10 @@ import csv
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+import warm_python
 
 ROOT = Path(__file__).parents[2]
 RECIPES = ["text-classifier", "text-classifier", "model.word_ngrams=2", "--change", "training.threads=1", "--change",
@@ -15,7 +15,7 @@ RECIPES = ["text-classifier", "text-classifier", "model.word_ngrams=2", "--chang
 
 
 def ran(*args, folder):
-    done = subprocess.run([sys.executable, "-m", "chainrule", *map(str, args)], cwd=folder, text=True,
+    done = subprocess.run([warm_python.chainrule(), *map(str, args)], cwd=folder, text=True,
                           capture_output=True, timeout=600,
                           env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"})
     assert "Traceback" not in done.stderr, done.stderr

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import warm_python
 
 from chainrule.cli.app import main
 from chainrule.verbs.train import train
@@ -130,7 +131,7 @@ def test_how_a_text_is_read_can_be_changed_when_it_is_measured(tmp_path):
     good, bad, run = tmp_path / "good.txt", tmp_path / "bad.txt", tmp_path / "run"
     good.write_text("a b c\n" * 9)
     bad.write_bytes(b"a \xe4 c\n")
-    chainrule = [sys.executable, "-m", "chainrule"]
+    chainrule = [warm_python.chainrule()]
     train = ["train", "ngram", "--data", str(good), "--out", str(run)]
     subprocess.run([*chainrule, *train], check=True, capture_output=True)
     for verb in (["evaluate", str(run), "--data", str(bad)], ["score", str(run), str(bad)]):

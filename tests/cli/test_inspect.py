@@ -2,10 +2,10 @@
 
 import json
 import subprocess
-import sys
 from xml.etree import ElementTree
 
 import pytest
+import warm_python
 
 SMALL = """
 family: neural
@@ -26,7 +26,7 @@ def folder(tmp_path_factory):
 
 
 def inspect(folder, *words, code=0):
-    done = subprocess.run([sys.executable, "-m", "chainrule", "inspect", *words], cwd=folder, text=True,
+    done = subprocess.run([warm_python.chainrule(), "inspect", *words], cwd=folder, text=True,
                           capture_output=True, timeout=600)
     assert done.returncode == code, done.stderr
     return done
@@ -44,7 +44,7 @@ def test_recipes_are_compared_in_one_picture(folder):
 
 
 def test_a_run_is_read_by_layer(folder):
-    train = [sys.executable, "-m", "chainrule", "train", "rnn.yaml", "--data", "text.txt", "--out", "run"]
+    train = [warm_python.chainrule(), "train", "rnn.yaml", "--data", "text.txt", "--out", "run"]
     subprocess.run(train, cwd=folder, check=True, capture_output=True, timeout=600)
     words = ["run", "--gradients", "--text", "text.txt", "--distance", "20", "--out", "run.html"]
     assert "0 elman" in inspect(folder, *words).stdout

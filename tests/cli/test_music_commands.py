@@ -71,7 +71,7 @@ def test_mistakes_are_one_line(command, words, code, said):
     refused(command(*words), code, said)
 
 
-def test_compare_ranks_rolls_and_events_together(command, tmp_path):
+def test_compare_ranks_rolls_and_events_together(command, tmp_path, warm_trials):
     done = command("compare", "music-rnn", "music-transformer", "--data", "a.json", "--budget", "300tok", "--change",
                    "model.width=16", "--change", "training.batch=4", "--out", tmp_path / "report", "--json")
     report = json.loads(done.out)

@@ -3,11 +3,11 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import plugins
 import pytest
+import warm_python
 
 from chainrule.cli.app import main
 from chainrule.recipe.plugins import VARIABLE
@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
 
 
 def ran(folder, *args, **environment):
-    done = subprocess.run([sys.executable, "-m", "chainrule", *map(str, args)], cwd=folder, text=True,
+    done = subprocess.run([warm_python.chainrule(), *map(str, args)], cwd=folder, text=True,
                           capture_output=True, timeout=600, env={**os.environ, "PYTHONPATH": str(ROOT), **environment})
     assert "Traceback" not in done.stderr, done.stderr
     return done

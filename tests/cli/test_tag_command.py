@@ -2,9 +2,9 @@
 
 import json
 import subprocess
-import sys
 
 import pytest
+import warm_python
 from command_line import in_this_process, refused
 
 import chainrule
@@ -66,7 +66,7 @@ def test_files_of_columns_are_tagged_anew(folder, run, tmp_path):
 
 
 def test_standard_input_is_tagged_line_by_line(folder):
-    done = subprocess.run([sys.executable, "-m", "chainrule", "tag", str(folder / "pos"), "--as", "inline"],
+    done = subprocess.run([warm_python.chainrule(), "tag", str(folder / "pos"), "--as", "inline"],
                           input="the cow eats\n\nthe hen\n", text=True, capture_output=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "the/DET cow/NOUN eats/VERB\n\nthe/DET hen/NOUN\n"

@@ -12,7 +12,7 @@ training: {budget: {steps: 5}, batch: 4, keep: 1, log_every: 5}
 
 
 @pytest.fixture(autouse=True)
-def one_thread(monkeypatch):
+def one_thread(monkeypatch, warm_trials):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
 
 

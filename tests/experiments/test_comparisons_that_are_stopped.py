@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+PYTHON = sys.executable  # a real one, as its processes are stopped, killed and limited
 BUDGET = "60ktok"  # so long that there is time to stop it
 
 
 def begun(out, corpus, *words, budget=BUDGET, limit=None):
-    args = [sys.executable, "-m", "chainrule", "compare", *map(str, words), "--data", str(corpus), "--budget", budget,
+    args = [PYTHON, "-m", "chainrule", "compare", *map(str, words), "--data", str(corpus), "--budget", budget,
             "--out", str(out), "--json"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(args, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

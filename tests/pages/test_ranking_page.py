@@ -12,7 +12,7 @@ FAST = ["model.dimension=8", "model.bucket=2000", "training.threads=1"]
 
 
 @pytest.fixture(scope="module")
-def folder(bundle, kinds_folder, kinds, tmp_path_factory):
+def folder(bundle, kinds_folder, kinds, tmp_path_factory, warm_trials):
     folder = tmp_path_factory.mktemp("rankings")
     terms = chainrule.Terms(changes=[*FAST, "training.lr=0.5"])
     chainrule.compare(["text-classifier", "text-classifier", "model.word_ngrams=2"], kinds_folder / "train.txt",

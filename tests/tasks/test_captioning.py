@@ -103,7 +103,7 @@ def test_averages_are_means_of_rectangles(height, width):
             np.testing.assert_allclose(small[r, c], own)
 
 
-def test_models_are_compared_with_the_nearest_caption(folder):
+def test_models_are_compared_with_the_nearest_caption(folder, warm_trials):
     terms = chainrule.Terms(changes=[each for each in QUICK if "budget" not in each],
                             valid=f"{folder}/captions.tsv:test")
     report = chainrule.compare(["captioner"], f"{folder}/captions.tsv:train", folder / "report", budget="3000tokens",

@@ -1,11 +1,11 @@
 """Which texts are written without spaces, and what is said about a tokenizer that splits at spaces."""
 
 import subprocess
-import sys
 import unicodedata
 
 import numpy as np
 import pytest
+import warm_python
 from texts import corpus_of
 
 from chainrule.text.check import check
@@ -59,7 +59,7 @@ def test_a_recipe_that_splits_at_spaces_says_what_to_choose(tmp_path):
     (tmp_path / "dao.txt").write_text(CHINESE, encoding="utf-8")
 
     def said(*more):
-        command = [sys.executable, "-m", "chainrule", "train", "ngram", "--data", "dao.txt", "--out", "run", "--force"]
+        command = [warm_python.chainrule(), "train", "ngram", "--data", "dao.txt", "--out", "run", "--force"]
         done = subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stderr

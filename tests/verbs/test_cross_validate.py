@@ -2,9 +2,9 @@
 
 import json
 import subprocess
-import sys
 
 import pytest
+import warm_python
 
 import chainrule
 from chainrule.errors import OptionError
@@ -51,7 +51,7 @@ def test_finished_folds_are_not_trained_again(data, tmp_path, monkeypatch):
 
 
 def test_the_command_line_says_the_mean_and_its_error(data, tmp_path):
-    done = subprocess.run([sys.executable, "-m", "chainrule", "train", "text-classifier", "--data", str(data),
+    done = subprocess.run([warm_python.chainrule(), "train", "text-classifier", "--data", str(data),
                            "--folds", "3", "--out", "run", *QUICK], cwd=tmp_path, text=True, capture_output=True)
     assert done.returncode == 0 and "3 folds" in done.stdout and "accuracy 1.0000 ± 0.0000" in done.stdout, done.stderr
     assert "fold 3 of 3: accuracy 1.0000" in done.stderr
@@ -68,7 +68,7 @@ def test_a_recipe_that_stops_by_validation_never_sees_the_held_out_fold(data, tm
 def test_mistakes_are_one_line(data, tmp_path):
     with pytest.raises(OptionError, match="--folds = 1, expected at least 2"):
         chainrule.cross_validate("text-classifier", data, tmp_path / "run", folds=1)
-    done = subprocess.run([sys.executable, "-m", "chainrule", "train", "text-classifier", "--data", str(data),
+    done = subprocess.run([warm_python.chainrule(), "train", "text-classifier", "--data", str(data),
                            "--valid", str(data), "--folds", "3", "--out", "run"], cwd=tmp_path, text=True,
                           capture_output=True)
     assert done.returncode == 2 and "expected neither --valid nor --from beside it" in done.stderr

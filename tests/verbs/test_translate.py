@@ -2,10 +2,10 @@
 
 import json
 import subprocess
-import sys
 
 import numpy as np
 import pytest
+import warm_python
 
 import chainrule
 from chainrule.errors import OptionError, UsageError
@@ -78,13 +78,13 @@ def test_a_coverage_penalty_changes_only_the_order(folder):
 
 
 def test_lines_of_standard_input_stay_lines(folder):
-    done = subprocess.run([sys.executable, "-m", "chainrule", "translate", "run"], cwd=folder, text=True,
+    done = subprocess.run([warm_python.chainrule(), "translate", "run"], cwd=folder, text=True,
                           input="the cat\n\nthe dog eats\n", capture_output=True)
     assert (done.returncode, done.stdout) == (0, "le chat\n\nle chien mange\n"), done.stderr
 
 
 def test_json_has_scores_and_alignments(folder):
-    done = subprocess.run([sys.executable, "-m", "chainrule", "translate", "run", "the cat", "--num", "2", "--beams",
+    done = subprocess.run([warm_python.chainrule(), "translate", "run", "the cat", "--num", "2", "--beams",
                            "3", "--alignments", "--json"], cwd=folder, text=True, capture_output=True)
     [row] = json.loads(done.stdout)["sources"]
     assert row["source"] == "the cat" and len(row["targets"]) == 2
@@ -104,7 +104,7 @@ def test_mistakes_are_one_line(folder):
                         overrides=["task=translation", "model.pattern=sxf"])
 
 
-def test_models_are_compared_by_bleu(folder):
+def test_models_are_compared_by_bleu(folder, warm_trials):
     both = [f"{en}\t{fr}\n" for en, fr in zip((folder / "train.en").read_text().splitlines(),
                                               (folder / "train.fr").read_text().splitlines(), strict=True)]
     (folder / "pairs.tsv").write_text("".join(both))
@@ -119,7 +119,7 @@ def test_models_are_compared_by_bleu(folder):
 
 def test_inspect_draws_the_alignment(folder):
     def ran(*words):
-        return subprocess.run([sys.executable, "-m", "chainrule", "inspect", "run", *words], cwd=folder, text=True,
+        return subprocess.run([warm_python.chainrule(), "inspect", "run", *words], cwd=folder, text=True,
                               capture_output=True)
 
     done = ran("the cat sees", "--out", "a.svg")

@@ -3,11 +3,11 @@
 import os
 import pty
 import subprocess
-import sys
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import warm_python
 
 from chainrule.cli.terminal.controls import visible
 
@@ -26,7 +26,7 @@ def folder(tmp_path_factory):
 
 def started(folder, words, **streams):
     env = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "200"}
-    return subprocess.Popen([sys.executable, "-m", "chainrule", *words], cwd=folder, env=env, **streams)
+    return subprocess.Popen([warm_python.chainrule(), *words], cwd=folder, env=env, **streams)
 
 
 def piped(folder, *words):

@@ -4,9 +4,10 @@ import os
 import pty
 import re
 import subprocess
-import sys
 from contextlib import suppress
 from pathlib import Path
+
+import warm_python
 
 from chainrule.cli.terminal.trials_shown import shown_trials
 
@@ -17,7 +18,7 @@ def on_terminal(command, folder):
     """What appears on the terminal of a command, without the signs that move the cursor."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "160"}
-    process = subprocess.Popen([sys.executable, "-m", "chainrule", *command], stdout=subprocess.PIPE, stderr=theirs,
+    process = subprocess.Popen([warm_python.chainrule(), *command], stdout=subprocess.PIPE, stderr=theirs,
                                cwd=folder, env=environment)
     os.close(theirs)
     shown = b""
