@@ -15,8 +15,8 @@ import sys
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def asked(door: socket.socket, argv: list[str], executable: str) -> bool:
-    """Sends what is to run; False if there is no server."""
+def ask(door: socket.socket, argv: list[str], executable: str) -> None:
+    """Sends what is to run."""
     umask = os.umask(0)
     os.umask(umask)
     program = {"argv": argv, "environment": dict(os.environ), "umask": umask, "executable": executable,
@@ -24,12 +24,8 @@ def asked(door: socket.socket, argv: list[str], executable: str) -> bool:
     text = repr(program).encode("utf-8", "surrogateescape")
     streams = array.array("i", [0, 1, 2, os.open(".", os.O_RDONLY)])
     rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)]
-    try:
-        door.sendmsg([len(text).to_bytes(8, "big")], rights)
-        door.sendall(text)
-    except OSError:
-        return False
-    return True
+    door.sendmsg([len(text).to_bytes(8, "big")], rights)
+    door.sendall(text)
 
 
 def answer(door: socket.socket) -> int | None:
@@ -56,11 +52,9 @@ def pipe_of_signals() -> int:
 
 def main(path: str, python: str, executable: str, *argv: str) -> int:
     pipe, door = pipe_of_signals(), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        door.connect(path)
-        child = answer(door) if asked(door, list(argv), executable) else None
-    except OSError:
-        child = None
+    door.connect(path)
+    ask(door, list(argv), executable)
+    child = answer(door)
     if child is None:
         os.execv(python, [python, *argv])
     while door not in (ready := select.select([door, pipe], [], [])[0]):

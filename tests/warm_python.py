@@ -30,10 +30,12 @@ def programs() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="warm-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     client = [sys.executable, "-IS", HERE / "warm_client.py", folder / "socket", sys.executable, folder / "python"]
+    if not hasattr(os, "pidfd_open"):  # the server needs Linux: elsewhere these are the real ones
+        client = [sys.executable]
     for name, words in (("python", client), ("chainrule", [*client, CHAINRULE])):
         (folder / name).write_text(f"#!/bin/sh\nexec {shlex.join(map(str, words))} \"$@\"\n", encoding="utf-8")
         (folder / name).chmod(0o755)
-    if hasattr(os, "pidfd_open"):  # elsewhere there is no server, and the clients start the real ones
+    if hasattr(os, "pidfd_open"):
         _start(folder)
     return folder
 
@@ -53,5 +55,8 @@ def _start(folder: Path) -> None:
     assert server.stdout is not None and server.stdin is not None
     ready = server.stdout.readline()
     assert ready == b"ready\n", (folder / "log.txt").read_text(encoding="utf-8")
-    atexit.register(server.wait)
-    atexit.register(server.stdin.close)  # first: it ends then
+
+    @atexit.register
+    def end() -> None:
+        server.stdin.close()
+        assert server.wait() == 0, (folder / "log.txt").read_text(encoding="utf-8")

@@ -111,7 +111,7 @@ def next_program(listener: socket.socket) -> dict:
                     selector.unregister(client)
                 tell(client, os.waitstatus_to_exitcode(status))
                 client.close()
-            elif key.data in running:  # who waits for it has been killed
+            elif key.data in running and running[key.data][1] is key.fileobj:  # who waits for it has been killed
                 os.kill(running[key.data][0], signal.SIGKILL)
                 selector.unregister(key.fileobj)
 
