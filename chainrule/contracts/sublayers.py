@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ MIXERS, FEEDFORWARDS, ATTENTION = "parts/mixers", "parts/feedforwards", "parts/a
 KINDS = (MIXERS, FEEDFORWARDS, ATTENTION)
 B, T, S, D, DEPTH, CONTEXT, HEADS = 3, 11, 5, 16, 2, 23, 4  # no two sizes alike, but where heads must divide
 LENGTHS, SOURCE_LENGTHS = (11, 4, 7), (5, 2, 3)
+SOURCE_DEPTH = 3
 PIECES = ([1] * T, [2, 3, 1, 5], [7, 1, 1, 1, 1], [1, 10])
 CLOSE = {torch.float64: 1e-9, torch.float32: 1e-5}
 
@@ -56,12 +57,19 @@ class Case:
         """The reading of one row alone."""
         source, lengths = self.reading.source, self.reading.source_lengths
         assert source is not None and lengths is not None
-        return replace(self.reading, lengths=None, source=source[b:b + 1, :lengths[b]], source_lengths=None)
+        return replace(self.reading, lengths=None, source=source[b:b + 1, :lengths[b]], source_lengths=None,
+                       source_layers=self.layers(lambda each: each[b:b + 1, :lengths[b]]))
 
     def rows(self, rows: Tensor) -> Reading:
         """The reading of some rows."""
         assert self.reading.source is not None and self.reading.source_lengths is not None
-        return replace(self.reading, source=self.reading.source[rows], source_lengths=self.reading.source_lengths[rows])
+        return replace(self.reading, source=self.reading.source[rows], source_lengths=self.reading.source_lengths[rows],
+                       source_layers=self.layers(lambda each: each[rows]))
+
+    def layers(self, change: Callable[[Tensor], Tensor]) -> tuple[Tensor, ...]:
+        """The layers of the source, changed."""
+        assert self.reading.source_layers is not None
+        return tuple(change(each) for each in self.reading.source_layers)
 
 
 def cases(kind: str, name: str, *, causal: bool | None = None, dtype: torch.dtype = torch.float64) -> Iterator[Case]:
@@ -88,12 +96,13 @@ def reads(kind: str, name: str, causal: bool) -> bool:
 def case(kind: str, name: str, position: str = "none", *, causal: bool = True, dtype: torch.dtype = torch.float64
          ) -> Case:
     torch.manual_seed(0)
-    place = Place(D, DEPTH, 0, CONTEXT, HEADS, causal, 29, 29)
+    place = Place(D, DEPTH, 0, CONTEXT, HEADS, causal, 29, 29, source_depth=SOURCE_DEPTH)
     body = moved(build(*chosen(kind, name), place)).to(dtype).eval()
     torch.manual_seed(7)
     where = moved(build("parts/positions", position, place)).to(dtype)
-    source = torch.randn(B, S, D, dtype=dtype)
-    return Case(body, Reading(causal, source=source, source_lengths=torch.tensor(SOURCE_LENGTHS), position=where))
+    *layers, source = torch.randn(1 + SOURCE_DEPTH, B, S, D, dtype=dtype)
+    return Case(body, Reading(causal, source=source, source_lengths=torch.tensor(SOURCE_LENGTHS),
+                              source_layers=(*layers, source), position=where))
 
 
 def chosen(kind: str, name: str) -> tuple[str, Any]:
@@ -256,7 +265,8 @@ def nothing_to_read(kind: str, name: str) -> None:
         (y + watched).sum().backward()
         require(bool(y.isfinite().all() and watched.isfinite().all() and x.grad.isfinite().all()),  # type: ignore[union-attr]
                 "a row without real positions gives NaN")
-        no_rows = replace(each.reading, source=torch.zeros(0, S, D, dtype=x.dtype), source_lengths=None)
+        no_rows = replace(each.reading, source=torch.zeros(0, S, D, dtype=x.dtype), source_lengths=None,
+                          source_layers=each.layers(lambda layer: layer[:0]))
         require(each.whole(x[:0], no_rows).shape == (0, T, D), "a batch without rows has no rows afterwards")
 
 
@@ -336,5 +346,6 @@ def without_numbers(kind: str, name: str) -> None:
             with torch.device("meta"):
                 body, x = build(*chosen(kind, name), place), torch.zeros(B, T, D)
                 position = build("parts/positions", "rotary", place)
-                y = body(x, None, Reading(way, source=x, position=position).from_start(T, x.device))[0]
+                reading = Reading(way, source=x, source_layers=(x,), position=position).from_start(T, x.device)
+                y = body(x, None, reading)[0]
             require(y.is_meta and y.shape == x.shape, f"of {tuple(x.shape)} it makes {tuple(y.shape)}")

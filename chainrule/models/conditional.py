@@ -40,6 +40,7 @@ class Conditional(NeuralLanguageModel):
             reading = stack.looking_at(given)
         assert reading.source is not None
         self.sources, self.source_lengths, self.given = reading.source, reading.source_lengths, given
+        self.source_layers = reading.source_layers
 
     def to_write(self) -> LanguageModel[Any]:
         return self
@@ -100,4 +101,5 @@ class Conditional(NeuralLanguageModel):
 
     def _reading(self, rows: Tensor) -> Reading:
         lengths = None if self.source_lengths is None else self.source_lengths[rows]
-        return Reading(self.stack.shape.causal, source=self.sources[rows], source_lengths=lengths)
+        layers = None if self.source_layers is None else tuple(each[rows] for each in self.source_layers)
+        return Reading(self.stack.shape.causal, source=self.sources[rows], source_lengths=lengths, source_layers=layers)

@@ -36,14 +36,16 @@ class Stack(nn.Module):
     `source` is another stack, without a head, whose vectors cross-attention looks at; it may share the embedding.
     """
 
-    def __init__(self, shape: Shape, sizes: Sizes | int, *, has_head: bool = True, embedding: nn.Module | None = None):
+    def __init__(self, shape: Shape, sizes: Sizes | int, *, has_head: bool = True, embedding: nn.Module | None = None,
+                 reader_depth: int = 0):
         super().__init__()
         self.shape, self.letters, self.sizes = shape, shape.letters, Sizes.of(sizes)
         place = Place(shape.width, len(self.letters), 0, shape.context, shape.heads, shape.causal,
                       self.sizes.vocabulary, self.sizes.outputs, features=self.sizes.features,
                       source_width=None if shape.source is None else shape.source.width,
                       source_context=None if shape.source is None else shape.source.context,
-                      source_causal=shape.source is None or shape.source.causal)
+                      source_causal=shape.source is None or shape.source.causal,
+                      source_depth=0 if shape.source is None else len(shape.source.letters), reader_depth=reader_depth)
         self.embedding: Any = embedding or build("parts/embeddings", shape.embedding, place)
         self.position: Any = build("parts/positions", shape.position, place)
         self._check_context()
@@ -69,7 +71,7 @@ class Stack(nn.Module):
             raise OptionError("model.source.shared_embedding", True, "false, since source and target have different "
                               "vocabularies", "Give them one: task.vocabulary=shared.")
         return Stack(shape, sizes or self.sizes, has_head=False,
-                     embedding=self.embedding if shape.shared_embedding else None)
+                     embedding=self.embedding if shape.shared_embedding else None, reader_depth=len(self.letters))
 
     def _check_context(self) -> None:
         """Of an input that always becomes so many vectors, a position part must know them all."""
@@ -155,12 +157,19 @@ class Stack(nn.Module):
         x = self.dropout(self.position.embed(x, here.positions))
         note("embedded", x)
         x, after, added = self.opened(x), [], None
+        self._show(x, added, here)
         for n, layer in enumerate(self.sublayers):
             own = None if state is None else state.sublayers[n]
             x, added, own, here = placed(f"sublayers.{n}", layer, x, added, own, here)
             after.append(own)
+            self._show(x, added, here)
         _, hidden = summed(self.norm, self.closed(x), added)
         return hidden, None if state is None else StackState(tuple(after), self._longer(state.lengths, time))
+
+    def _show(self, x: Tensor, added: Tensor | None, reading: Reading) -> None:
+        """Keeps what the sublayers have made of a source so far, if what looks at it asks."""
+        if reading.layers is not None:
+            reading.layers.append(self.norm(self.closed(x if added is None else x + added)))
 
     @property
     def wirings(self) -> list[Any]:
@@ -178,9 +187,12 @@ class Stack(nn.Module):
     def looking_at(self, given: Given, reading: Reading | None = None) -> Reading:
         """A reading with the vectors of a source."""
         assert self.source is not None, "this network has no source: model.source is null"
-        own = Reading(self.source.shape.causal, lengths=given.lengths)
+        asks = any(getattr(layer.body, "needs_source_layers", False) for layer in self.sublayers)
+        layers: list[Tensor] | None = [] if asks else None
+        own = Reading(self.source.shape.causal, lengths=given.lengths, layers=layers)
         vectors, _ = placed("source", self.source, given.inputs, None, own)
         return replace(reading or Reading(self.shape.causal), source=vectors,
+                       source_layers=None if layers is None else tuple(layers),
                        source_lengths=None if given.lengths is None else self.source.lengths(given.lengths))
 
     def lengths(self, lengths: Tensor) -> Tensor:

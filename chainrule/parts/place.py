@@ -23,6 +23,8 @@ class Place:
     source_context: int | None = None  # the most positions of the source
     source_causal: bool = True  # how the source is read
     times: int = 1  # how many sublayers share its weights
+    source_depth: int = 0  # sublayers of the source
+    reader_depth: int = 0  # of a source: sublayers of the stack that looks at it
 
     @property
     def head_width(self) -> int:

@@ -20,6 +20,8 @@ class Reading:
     lengths: Tensor | None = None  # (B,) real tokens of each row; None where no row is padded
     source: Tensor | None = None  # (B, S, D) what cross-attention looks at
     source_lengths: Tensor | None = None  # (B,)
+    source_layers: tuple[Tensor, ...] | None = None  # the source after 0, 1, … of its sublayers, where a part asks
+    layers: list[Tensor] | None = None  # of a source: where the stack puts them
     position: Any = None  # the position part, for mixers that ask it
     positions: Tensor | None = None  # (B or 1, T) where each input stands in its row
     span: int | None = None  # places of a cache that are in use after this pass; None: look at all of its room

@@ -17,6 +17,7 @@ from chainrule.models.shape import Shape
 from chainrule.models.sizes import Sizes
 from chainrule.models.stack import Stack
 from chainrule.parts.reading import Reading
+from chainrule.recipe.registry import find
 
 
 @counts_shapes
@@ -64,9 +65,15 @@ def on_meta(shape: Shape, sizes: Sizes | int) -> Any:
 
 
 def each_letter_once(shape: Shape) -> Shape:
-    """The shape with one sublayer of each letter, also of its source."""
-    return replace(shape, pattern="".join(dict.fromkeys(shape.letters)),
-                   source=None if shape.source is None else each_letter_once(shape.source))
+    """The shape with one sublayer of each letter, also of its source, unless all layers of that are looked at."""
+    return replace(shape, pattern="".join(dict.fromkeys(shape.letters)), source=shape.source if shape.source is None
+                   or looks_at_layers(shape) else each_letter_once(shape.source))
+
+
+def looks_at_layers(shape: Shape) -> bool:
+    """Whether a part is made for the number of layers of the source."""
+    return any(getattr(find(shape.kind(letter), shape.part(letter)["name"]), "needs_source_layers", False)
+               for letter in dict.fromkeys(shape.letters))
 
 
 def wirings_made(shape: Shape) -> Counter[str]:
@@ -84,8 +91,10 @@ def _pieces(whole: Shape, shape: Shape, stack: Any, tokens: int
     """What a token meets: the module, its letter, how often, and a call that runs it on one row of so many tokens."""
     given, _ = stack.example(1, tokens, "meta")
     x = torch.zeros_like(stack.embedding(given)).requires_grad_()  # of an image more or fewer than it has rows
-    reading = Reading(stack.shape.causal, position=stack.position, source=_source(whole, stack, x, tokens)
-                      ).from_start(x.shape[1], x.device)
+    source = _source(whole, stack, x, tokens)
+    layers = None if stack.source is None else (1 + len(stack.source.letters)) * (source,)
+    reading = Reading(stack.shape.causal, position=stack.position, source=source, source_layers=layers)
+    reading = reading.from_start(x.shape[1], x.device)
     yield stack.embedding, "", 1, lambda: _differentiable(stack.embedding(given))
     yield stack.position, "", 1, lambda: stack.position.embed(x, reading.positions)
     *met, (_, _, last, _) = _walked(shape, stack, x, reading)

@@ -12,7 +12,14 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from chainrule.models.cost.counting import each_letter_once, on_meta, parameters, weights_made, wirings_made
+from chainrule.models.cost.counting import (
+    each_letter_once,
+    looks_at_layers,
+    on_meta,
+    parameters,
+    weights_made,
+    wirings_made,
+)
 from chainrule.models.cost.meta_device import counts_shapes
 from chainrule.models.cost.sizes import DecodingMemory, TrainingMemory
 from chainrule.models.shape import STREAMS, Shape
@@ -91,7 +98,8 @@ def _extended(shape: Shape, sizes: Sizes | int, measure: Callable[[Shape], int],
     Where sublayers of a letter are not alike, the whole shape is measured.
     """
     once = each_letter_once(shape)
-    if not (_alike(shape) and (shape.source is None or _alike(shape.source)) and _one_width(on_meta(once, sizes))):
+    alike = _alike(shape) and (shape.source is None or _alike(shape.source)) and not looks_at_layers(shape)
+    if not (alike and _one_width(on_meta(once, sizes))):
         return measure(shape)
     base = measure(once)
     more = [(count, replace(once, pattern=once.pattern + letter)) for letter, count in times(shape).items()]

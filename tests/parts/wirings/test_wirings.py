@@ -122,6 +122,17 @@ def test_a_stack_wires_its_sublayers_by_its_own_depth():
     assert spread == pytest.approx(BETA * D**-0.5, rel=0.15)
 
 
+def test_in_deep_norm_encoder_and_decoder_have_coefficients_of_their_own():
+    """Wang et al. 2022, Fig. 2: N = 6 encoder layers, M = 4 decoder layers."""
+    source = Shape(pattern="(sf)*6", width=D, wiring="deep_norm", causal=False)
+    stack = Stack(Shape(pattern="(sxf)*4", width=D, wiring="deep_norm", source=source), V)
+    assert {layer.wiring.alpha for layer in stack.sublayers} == {(3 * 4) ** 0.25}
+    assert {layer.wiring.alpha for layer in stack.source.sublayers} == {0.81 * (6**4 * 4) ** (1 / 16)}
+    decoder, encoder = (each.sublayers[-1].body.inward.weight.std().item() * D**0.5 for each in (stack, stack.source))
+    assert decoder == pytest.approx((12 * 4) ** -0.25, rel=0.15)
+    assert encoder == pytest.approx(0.87 * (6**4 * 4) ** (-1 / 16), rel=0.15)
+
+
 def test_weights_that_are_shared_are_made_smaller_once():
     stack = Stack(Shape(pattern="[sf]*8", width=D, wiring="deep_norm"), V)
     assert stack.sublayers[1].body.inward.weight.std().item() == pytest.approx(BETA * D**-0.5, rel=0.15)
