@@ -48,5 +48,5 @@ class TransparentAttention(CrossAttention):
                              "cross_attention for x, or a model.source.pattern whose layers are equally long.")
         weights = self.mix.softmax(0).to(shown[0].dtype)
         note("layers", weights.expand(len(shown[0]), -1))
-        mixed: Tensor = sum(weight * each for weight, each in zip(weights, shown, strict=True))  # type: ignore[assignment]
+        mixed: Tensor = sum(weight * each for weight, each in zip(weights, shown, strict=True))
         return super()._projected(replace(reading, source=mixed))

@@ -18,7 +18,7 @@ class DeepNorm(Wiring):
 
     y = norm(α x + dropout(f(x))),   α = depth^(1/4),   weights of f start β = (4 depth)^(−1/4) as large
 
-    Wang et al. 2022, arXiv:2203.00555, §3.1 and Fig. 2. One stack with M layers of two sublayers has the depth 2 M, so
+    Wang et al. 2022, arXiv:2203.00555, §3.1. One stack with M layers of two sublayers has the depth 2 M, so
     α = (2M)^(1/4) and β = (8M)^(−1/4); a decoder with cross-attention has 3 M: α = (3M)^(1/4), β = (12M)^(−1/4). An
     encoder with N layers, which a decoder with M layers looks at: α = 0.81 (N⁴M)^(1/16), β = 0.87 (N⁴M)^(−1/16). β is
     of what values pass on their way into the stream, not of queries and keys; it takes the place of 1/√depth.

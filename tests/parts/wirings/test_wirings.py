@@ -123,7 +123,7 @@ def test_a_stack_wires_its_sublayers_by_its_own_depth():
 
 
 def test_in_deep_norm_encoder_and_decoder_have_coefficients_of_their_own():
-    """Wang et al. 2022, Fig. 2: N = 6 encoder layers, M = 4 decoder layers."""
+    """Wang et al. 2022, arXiv:2203.00555: N = 6 encoder layers, M = 4 decoder layers."""
     source = Shape(pattern="(sf)*6", width=D, wiring="deep_norm", causal=False)
     stack = Stack(Shape(pattern="(sxf)*4", width=D, wiring="deep_norm", source=source), V)
     assert {layer.wiring.alpha for layer in stack.sublayers} == {(3 * 4) ** 0.25}
