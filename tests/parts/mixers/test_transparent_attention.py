@@ -101,3 +101,7 @@ def test_what_is_impossible_is_refused():
         build("parts/mixers", {"name": "transparent_attention", "every": 0}, Place(D))
     with pytest.raises(UsageError, match="looks at a source, and there is none"):
         build("parts/mixers", "transparent_attention", Place(D))(torch.zeros(B, T, D), None, Reading())
+    layers = (torch.zeros(B, S, D), torch.zeros(B, S - 1, D))
+    with pytest.raises(UsageError, match="they differ in length. Choose cross_attention"):
+        build("parts/mixers", "transparent_attention", Place(D, source_depth=1))(
+            torch.zeros(B, T, D), None, Reading(source=layers[1], source_layers=layers))
