@@ -177,7 +177,7 @@ class Untied(Head):
                          random=random)
 
 
-@stands_for("parts/dropouts/independent", takes=("rate",))
+@stands_for("parts/dropouts/independent", takes=("rate",), training={"input": None})
 class Independent(Dropout):
     """Every number is left out by itself."""
 
@@ -185,7 +185,8 @@ class Independent(Dropout):
         super().__init__(rate=options["rate"])
 
 
-@stands_for("parts/dropouts/variational", takes=("rate",), training={"name": "independent"})
+@stands_for("parts/dropouts/variational", takes=("rate",),
+            training={"name": "independent", "input": None, "output": None})
 class Variational(Independent):
     """The same outside training, where it does nothing; the engine trains with independent dropout."""
 
