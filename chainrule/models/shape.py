@@ -70,8 +70,15 @@ class Shape:
     @property
     def heads(self) -> int:
         """Of the first attention, for position parts that keep something for each head."""
-        found = [part["heads"] for letter in dict.fromkeys(self.letters) if "heads" in (part := self.part(letter))]
-        return int(found[0]) if found else 1
+        found = [heads for letter in dict.fromkeys(self.letters) for heads in _heads(self.part(letter))]
+        return found[0] if found else 1
+
+
+def _heads(part: Mapping[str, Any]) -> list[int]:
+    """Of a part, or of those inside it."""
+    if "heads" in part:
+        return [int(part["heads"])]
+    return [heads for inside in part.values() if isinstance(inside, Mapping) for heads in _heads(inside)]
 
 
 def resolved(choice: Choice) -> dict[str, Any]:

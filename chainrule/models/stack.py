@@ -81,8 +81,7 @@ class Stack(nn.Module):
 
     def _check_heads(self) -> None:
         """Position parts with a value for each head need the same number of heads in all sublayers."""
-        layers: Any = self.sublayers
-        found = {layer.body.heads for layer in layers if getattr(layer.body, "asks_position", False)}
+        found = {cast(Any, each).heads for each in self.sublayers.modules() if getattr(each, "asks_position", False)}
         if self.position.biases and len(found) > 1:
             raise OptionError("model.position", self.shape.position, "rotary or another one that is the same for all "
                               "heads", f"The attention sublayers have {' and '.join(map(str, sorted(found)))} heads.")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from math import prod
 from typing import Any
 
 import torch
@@ -155,11 +156,17 @@ def _flops(run: Callable[[], Tensor]) -> tuple[int, int]:
     """Forward, and forward with backward."""
     from torch.utils.flop_counter import FlopCounterMode
 
-    with FlopCounterMode(display=False) as counter:
+    with FlopCounterMode(display=False, custom_mapping={torch.ops.aten.convolution_backward: _backward}) as counter:
         y = run()
         forward = counter.get_total_flops()
         y.sum().backward()
     return forward, counter.get_total_flops()
+
+
+def _backward(y: Sequence[int], x: Sequence[int], weight: Sequence[int], *rest: Any, **more: Any) -> int:
+    """FLOPs of a convolution's gradients, from shapes: as forward for each; torch's own count forgets groups."""
+    *_, wanted = rest  # which of the gradients of input, weight and bias
+    return sum(wanted[:2]) * 2 * prod(y) // y[1] * prod(weight)
 
 
 def _parts_of(module: nn.Module) -> Iterator[tuple[tuple[str, str], list[nn.Parameter]]]:

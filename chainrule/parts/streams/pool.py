@@ -35,8 +35,8 @@ class Pool(StreamPart):
 
     Dai et al. 2020, arXiv:2006.03236, §2.2: `(sf)*4 p (sf)*4 p (sf)*4` with `model.parts.p=pool`. Three departures:
     there the first attention behind it still looks at all unpooled keys (only queries are pooled), the first position
-    is kept apart, and distances are those of the tokens; here positions are counted anew. It reads both ways, for a mean would look ahead; `upsample` brings the length back where every token
-    needs a vector. It has no parameters.
+    is kept apart, and distances are those of the tokens; here positions are counted anew. It reads both ways, for a
+    mean would look ahead; `upsample` brings the length back where every token needs a vector. It has no parameters.
     """
 
     reads = "both ways"

@@ -91,6 +91,12 @@ def test_a_shared_block_with_norms_of_its_own_has_them_each_time():
     assert of(own, "rms") == of(apart, "rms") and of(own, "rms").parameters == 7 * D
 
 
+def test_convolutions_in_groups_cost_as_much_for_each_gradient_as_forward():
+    for name in ("evolved_decoder_branches", "lightweight_convolution"):
+        found = of(Shape("m", D, T, parts={"m": name}), name)
+        assert found.training == pytest.approx(3 * found.forward)
+
+
 def test_only_the_experts_of_a_token_are_counted():
     experts, router = of(SHAPES["experts"], "mixture_of_experts"), 2 * D * 4
     one = 2 * 3 * D * 64
