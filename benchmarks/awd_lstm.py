@@ -42,8 +42,8 @@ SETS = {"ptb": "ptb/ptb.{}.txt.gz", "wikitext-2": "wikitext-2/{}.txt.gz"}
 PAPER = {"ptb": [], "wikitext-2": ["model.dropout.input=0.65", "model.dropout.rate=0.2", "training.batch=80",
                                    "training.evaluate_every=382"]}
 QUICK = ["training.batch=100", "training.optimizer={name: adamw, rate: 0.005, beta1: 0.75, beta2: 0.99, "
-         "epsilon: 1.0e-7, weight_decay: 0.1}", "training.schedule={name: cosine, warmup: 0.25, final: 0.0}", "training.clip=0.1",
-         "training.evaluate_every=null"]
+         "epsilon: 1.0e-7, weight_decay: 0.1}", "training.schedule={name: cosine, warmup: 0.25, final: 0.0}",
+         "training.clip=0.1", "training.evaluate_every=null"]
 START, END = 0, 1  # ids; words follow, the most frequent first
 
 

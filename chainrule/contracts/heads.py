@@ -13,6 +13,7 @@ from chainrule.contracts.contract import check, require, require_close
 from chainrule.contracts.sublayers import LENGTHS, B, D, T, inputs, moved
 from chainrule.parts.heads._head import IGNORED
 from chainrule.parts.heads._source import SeenSource
+from chainrule.parts.losses import collected_losses
 from chainrule.parts.place import Place
 from chainrule.recipe.registry import build
 
@@ -42,6 +43,13 @@ def targets(head: Any) -> torch.Tensor:
         found = nn.functional.one_hot(found, V) | nn.functional.one_hot((found + 3) % V, V)
     found[0, 3] = found[2, 1] = IGNORED
     return found
+
+
+def whole_loss(head: Any, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """What is differentiated in training, the loss with what the head adds to it; and the loss alone."""
+    with collected_losses() as added:
+        loss = head.loss(hidden, targets(head), **given_to(head))
+    return loss + sum(added.values()), loss
 
 
 def expected_loss(head: Any, log_p: torch.Tensor, wanted: torch.Tensor, smoothing: float) -> torch.Tensor:
@@ -94,10 +102,10 @@ def loss_in_chunks(kind: str, name: str) -> None:
     for at_once in (None, 5 * V):
         head, hidden = made(name), inputs().requires_grad_()
         head.scores_at_once = at_once
-        loss = head.loss(hidden, targets(head), **given_to(head))
+        loss, own = whole_loss(head, hidden)
         (2 * loss).backward()
         with torch.no_grad():
-            require_close(head.loss(hidden, targets(head), **given_to(head)), loss, "the loss without gradients", 1e-7)
+            require_close(head.loss(hidden, targets(head), **given_to(head)), own, "the loss without gradients", 1e-7)
         found.append([loss, hidden.grad, *(each.grad for each in head.parameters())])
     for one, other in zip(*found, strict=True):
         require_close(one, other, "the loss and its gradients in chunks", 1e-7)
@@ -144,6 +152,6 @@ def chosen_outputs(kind: str, name: str) -> None:
 def head_gradients(kind: str, name: str) -> None:
     """Gradients reach every parameter and the input."""
     head, hidden = made(name), inputs().requires_grad_()
-    head.loss(hidden, targets(head), **given_to(head)).backward()
+    whole_loss(head, hidden)[0].backward()
     for parameter_name, parameter in [*head.named_parameters(), ("the input", hidden)]:
         require(parameter.grad is not None and bool(parameter.grad.any()), f"no gradient reaches {parameter_name}")

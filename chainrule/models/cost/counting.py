@@ -49,6 +49,7 @@ def counted(shape: Shape, sizes: Sizes | int, context: int | None = None) -> lis
                 seen |= fresh
                 _add(found, owner, times=often, parameters=copies * sum(each.numel() for each in fresh))
             forward, training = _flops(run)
+            training += _further(piece, own_stack, tokens)
             _add(found, owners[0][0], forward=often * forward / read, training=often * training / read)
     return [part for part in found.values() if part.parameters or part.forward]
 
@@ -167,6 +168,14 @@ def _backward(y: Sequence[int], x: Sequence[int], weight: Sequence[int], *rest: 
     """FLOPs of a convolution's gradients, from shapes: as forward for each; torch's own count forgets groups."""
     *_, wanted = rest  # which of the gradients of input, weight and bias
     return sum(wanted[:2]) * 2 * prod(y) // y[1] * prod(weight)
+
+
+def _further(head: Any, stack: Any, tokens: int) -> int:
+    """What a head that learns more than it predicts computes besides, forward and backward."""
+    if not hasattr(head, "further"):
+        return 0
+    hidden = torch.zeros(1, tokens, stack.width, device="meta", requires_grad=True)
+    return _flops(lambda: head.further(hidden))[1]
 
 
 def _parts_of(module: nn.Module) -> Iterator[tuple[tuple[str, str], list[nn.Parameter]]]:
