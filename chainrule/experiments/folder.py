@@ -18,7 +18,7 @@ from chainrule.experiments.measuring import write
 
 PLAN, LOCK, REPORT, DETAILS, PAGE, BEST = ("comparison.json", ".lock", "report.json", "details.json", "report.html",
                                            "best")
-OURS = (LOCK, "trials", "runs")  # made before comparison.json
+OURS = (LOCK, "trials", "runs", "search")  # made before comparison.json
 WAIT = 60.0  # seconds: a training whose parent was killed may still be saving a checkpoint
 log = logging.getLogger("chainrule")
 

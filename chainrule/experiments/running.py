@@ -51,6 +51,7 @@ class Setting:
     prompts: tuple[str, ...] = ()
     passages: tuple[tuple[int, int], ...] = ()
     progress: TrialProgress = field(default_factory=LogLines)
+    search: bool = False  # whether trials only look for a loss in validation, and measure nothing that is held out
 
     def run(self, trial: Trial) -> Path:
         return self.out / "runs" / trial.folder
@@ -115,7 +116,8 @@ def _run(left: Mapping[str, tuple[str, Trial]], setting: Setting, engine: Engine
 
 def identity(trial: Trial, setting: Setting) -> str:
     """A hash that identifies a finished trial: version, resolved recipe and text."""
-    facts = [chainrule.__version__, trial.recipe.model_dump(mode="json"), setting.fingerprints]
+    facts = [chainrule.__version__, trial.recipe.model_dump(mode="json"), setting.fingerprints,
+             *(["search"] if setting.search else [])]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
 
 
@@ -128,7 +130,8 @@ def finished(trial: Trial, setting: Setting) -> dict[str, Any] | None:
     except (OSError, ChainruleError):
         return None
     known = facts.get("identity") == identity(trial, setting)
-    return {**facts, "report": report} if known and path.with_suffix(".safetensors").exists() else None
+    whole = setting.search or path.with_suffix(".safetensors").exists()
+    return {**facts, "report": report} if known and whole else None
 
 
 def _task(trial: Trial, setting: Setting) -> Path:
@@ -138,7 +141,7 @@ def _task(trial: Trial, setting: Setting) -> Path:
     path = result.with_suffix(".task.json")
     write(path, {"recipe": trial.recipe.model_dump(mode="json"), "source": asdict(setting.source),
                  "run": str(setting.run(trial)), "result": str(result), "identity": identity(trial, setting),
-                 "prompts": setting.prompts, "passages": setting.passages})
+                 "prompts": setting.prompts, "passages": setting.passages, "search": setting.search})
     return path
 
 

@@ -75,18 +75,21 @@ def perform(task: Mapping[str, Any]) -> None:
 
     out, source = Path(task["run"]), Source(**task["source"])
     recipe, start = resolved(make_recipe(task["recipe"]), (), None)
-    contest = contest_of(recipe, source)
+    contest, search = contest_of(recipe, source), bool(task.get("search"))
     if contest is None:
         text, held_out = source.halves()
-        corpus, valid = validation(recipe, text, held_out)
+        corpus, valid = validation(recipe, text, held_out, search=search)
     else:
-        corpus, valid = contest.for_validation() if learns_from_validation(recipe) else (contest.train, None)
+        apart = search or learns_from_validation(recipe)
+        corpus, valid = contest.for_validation() if apart else (contest.train, None)
     if not is_trained(out, recipe, corpus, valid):
         job = prepared(recipe, corpus, out, valid=valid, force=True, show=_ProgressSender(), start=start)
         family: Any = find("families", recipe.family)
         finish(job, family.train(job), out, force=True, measure=False)
     send({"stage": "measuring"})
-    if contest is None:
+    if search:
+        write_loss(out, task)
+    elif contest is None:
         measure(load(out), held_out, task)
     else:
         write_answers(contest.answers(load(out)), task)
@@ -109,14 +112,26 @@ def is_trained(out: Path, recipe: Any, corpus: Any, valid: Any) -> bool:
     return same and report.get("data") == texts and made_by.get("chainrule") == __version__
 
 
-def validation(recipe: Any, train: Any, held_out: Any) -> tuple[Any, Any]:
+def write_loss(out: Path, task: Mapping[str, Any]) -> None:
+    """The last loss in validation, by which a search chooses: nothing that is held out is looked at."""
+    from chainrule.experiments.measuring import write
+    from chainrule.storage import open_run
+    from chainrule.storage.json_files import read_object
+
+    loss = (read_object(open_run(out).file("report.json")).get("last") or {}).get("loss")
+    if loss is None:
+        raise DataError("too little training data to set a tenth of it aside, expected more for a search.")
+    write(Path(task["result"]), {"identity": task["identity"], "loss": loss})
+
+
+def validation(recipe: Any, train: Any, held_out: Any, *, search: bool = False) -> tuple[Any, Any]:
     """The training and validation text: curves are measured on the held-out text, but nothing is chosen by it.
 
-    A recipe that learns from its validation text gets a tenth of its training text in that place.
+    A recipe that learns from its validation text gets a tenth of its training text in that place, and so does a search.
     """
     from chainrule.text.split import split
 
-    if not learns_from_validation(recipe):
+    if not search and not learns_from_validation(recipe):
         return train, held_out
     try:
         return split(train, 0.1, recipe.split.seed + 1)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from chainrule.experiments.ablation.pictures import Ablation
 from chainrule.experiments.ablation.report import Asked, written
+from chainrule.experiments.ablation.search import check_search, searched
 from chainrule.experiments.ablation.terms import AblationTerms
 from chainrule.experiments.ablation.variants import variants
 from chainrule.experiments.again import command_again
@@ -30,11 +31,15 @@ def ablate(words: str | Sequence[str], data: str | Path | Sequence[str | Path], 
     spent, engine = parse_budget(budget), terms.engine()
     check_folder(out)
     asked = variants(words, terms)
+    if terms.search:
+        check_search([each.resolved(()) for each in asked.entries])
     comparison = planned_of(asked.entries, data, spent, replace(terms, changes=()))  # each has them already
     with locked(out) as lock:
         write_plan(out, plan_of(comparison) | {"ablation": terms.combine, "search": terms.search}, force=force)
         setting = setting_of(comparison, out, lock, progress)
+        found = searched(comparison, setting, engine) if terms.search else None
+        comparison = found.comparison if found else comparison
         trials = trials_by_name(comparison)
         outcomes = outcomes_of(trials, setting, engine, comparison.held_out_words())
         command = command_again("ablate", words, data, out, budget, terms)
-        return written(Asked(asked, terms, command), comparison, trials, outcomes, setting)
+        return written(Asked(asked, terms, command, found), comparison, trials, outcomes, setting)

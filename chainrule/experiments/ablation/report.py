@@ -15,6 +15,7 @@ from chainrule.experiments.ablation.effects import corrected, effect
 from chainrule.experiments.ablation.judges import described
 from chainrule.experiments.ablation.pictures import Ablation, pictures
 from chainrule.experiments.ablation.rows import Scores, scores
+from chainrule.experiments.ablation.search import Found, of_search
 from chainrule.experiments.ablation.terms import AblationTerms
 from chainrule.experiments.ablation.variants import Variants
 from chainrule.experiments.ablation.words import answer
@@ -39,14 +40,15 @@ class Asked:
     variants: Variants
     terms: AblationTerms
     command: str
-    search: Mapping[str, Any] | None = None  # `rates` by the name of a row, and what the search cost
+    search: Found | None = None
 
 
 def written(asked: Asked, comparison: Comparison, trials: Mapping[str, Sequence[Trial]],
             outcomes: Mapping[str, Sequence[dict[str, Any]]], setting: Setting) -> Ablation:
     """Puts all results together, writes the files and returns the report."""
     found = scores(comparison, trials, outcomes, setting)
-    _put_effects(found, asked.search)
+    search = asked.search.facts if asked.search else None
+    _put_effects(found, search)
     rows = [each.row for each in found.variants]
     best = _best(rows, found)
     report = {
@@ -56,7 +58,7 @@ def written(asked: Asked, comparison: Comparison, trials: Mapping[str, Sequence[
         "seeds": comparison.seeds, "measure": described(found.judge), "units": found.units, "early_at": EARLY,
         "curves_of": found.curves_of, "environment": environment(),
         "combined": combined({each.contestant.changes: each for each in found.variants}, found.judge),
-        "search": asked.search, "rows": rows, "best": best["name"] if best else None,
+        "search": search, "rows": rows, "best": best["name"] if best else None,
         "notes": _notes(asked, comparison, found)}
     report = json_value(report | {"answer": answer(report)})
     curves = json_value({each.row["name"]: each.curve for each in found.variants if each.curve})
@@ -106,6 +108,8 @@ def _notes(asked: Asked, comparison: Comparison, found: Scores) -> list[str]:
     """Notes that a reader needs to interpret the rows."""
     rows, base = [each.row for each in found.variants], asked.variants.base.name
     notes = [*comparison.notes, *found.notes]
+    if asked.search:
+        notes += [of_search(asked.search.facts, comparison.budget), *asked.search.notes]
     if same := [change for change, row in asked.variants.rows.items() if row == base]:
         notes.append(f"{', '.join(same)}: {base} has that already, so it was not trained again.")
     notes += [note for row in rows if (note := off_budget(row, comparison.budget))]

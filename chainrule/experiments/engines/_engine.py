@@ -21,6 +21,11 @@ class Work:
     budget: Budget
 
     @property
+    def result(self) -> Path:
+        """What it writes when it has finished."""
+        return self.task.with_suffix("").with_suffix(".json")
+
+    @property
     def log(self) -> Path:
         """What its process writes on standard error."""
         return self.task.with_suffix("").with_suffix(".log")

@@ -110,7 +110,7 @@ def test_a_notebook_shows_the_answer_and_the_table(ablated):
     assert "What helps ngram on" in shown and report["answer"][0][:20] in shown and "<svg" in shown
 
 
-def test_classifiers_are_judged_by_their_measure(tmp_path):
+def test_classifiers_are_judged_by_their_measure(tmp_path, in_this_process):
     words = {"good": ["fine", "great", "lovely"], "bad": ["poor", "awful", "dull"]}
     lines = [f"__label__{label} {word} {other} film {n}" for n in range(30) for label, own in words.items()
              for word, other in ((own[n % 3], own[(n + 1) % 3]),)]
