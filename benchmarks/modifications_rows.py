@@ -62,7 +62,7 @@ def _deep(name: str, early: float, final: float, layers: int, width: int, heads:
 
 
 SHARING = ({"pattern": f"[sf]*{LAYERS}"}, {"pattern": f"[sxf]*{LAYERS}"}, {"pattern": f"[sf]*{2 * LAYERS}"})
-FACTORIZED = {"embedding": {"name": "factorized", "inner": 96}}
+FACTORIZED = {"embedding": {"name": "factorized", "rank": 96}}
 OWN_HEAD = {"head": {"name": "untied", "bias": False}}
 EXPERT = SHARED["f"]
 ROWS: list[Row] = [
@@ -97,9 +97,9 @@ ROWS: list[Row] = [
     Row("tied encoder and decoder input", 2.192, 1.840, OWN_HEAD, language=None),
     Row("tied decoder input and output", 2.187, 1.827, {}, {"shared_embedding": False}, language=None, close=True),
     Row("untied embeddings", 2.195, 1.834, OWN_HEAD, {"shared_embedding": False}),
-    Row("adaptive input", 2.250, 1.899, {"embedding": {"name": "adaptive"}, "head": {"name": "untied", "bias": False}}),
+    Row("adaptive input", 2.250, 1.899, {"embedding": {"name": "adaptive_input"}, "head": {"name": "adaptive_tied"}}),
     Row("adaptive softmax", 2.364, 1.982, {"head": {"name": "adaptive"}}),
-    Row("adaptive softmax without projection", 2.229, 1.914, {"head": {"name": "adaptive", "factor": 1.0}}),
+    Row("adaptive softmax without projection", 2.229, 1.914, {"head": {"name": "adaptive_tied"}}),
     Row("mixture of softmaxes", 2.227, 1.821, {"head": {"name": "mixture_of_softmaxes"}}),
     Row("transparent attention", 2.181, 1.874, {}, language=None),
     Row("dynamic convolution", 2.403, 2.047, {"s": {"name": "dynamic_convolution", "heads": HEADS}}),
