@@ -45,10 +45,14 @@ def inspect(
     rank: Annotated[bool, typer.Option("--rank", help="Instead: how fast the vectors of all positions become the same "
                                        "by depth, with and without skips and feed-forwards; of runs or recipes.")
                     ] = False,
+    importance: Annotated[bool, typer.Option("--importance", help="Instead: how many bits a text costs more without "
+                                             "each sublayer and each head of a language model or a masked one.")
+                          ] = False,
     tasks: Annotated[bool, typer.Option("--tasks", help="Instead: how alike labeled data sets are (Task2Vec); they "
                                         "are named in the place of a run.")] = False,
-    probe: Annotated[str | None, typer.Option(help="Of --tasks: a neural run that reads text; a small language model "
-                                              "of all texts if not given.")] = None,
+    probe: Annotated[str | None, typer.Option(help="Instead: tagged words (FILE.conllu, or a word and its tag a "
+                                              "line), which a linear probe guesses from each layer. With --tasks: a "
+                                              "neural run that reads text.")] = None,
     words: Annotated[str | None, typer.Option(help="Of a map: so many most frequent words, 2000 if not given; or these "
                                               "with their nearest: king,queen.")] = None,
     labels: Annotated[Path | None, typer.Option(help="Of a map: colors by a file of word, tab, label.")] = None,
@@ -71,6 +75,9 @@ def inspect(
     With --rank: the residual to rank one after each sublayer, for attention alone, with feed-forwards, with skips, and
     for the whole model, all with the same weights.
 
+    With --importance: what removing each sublayer and each head costs, in bits per byte. With --probe TAGGED: what each
+    layer knows of the tags of words, by a linear classifier on its vectors.
+
     With --graph: how the project's own engine computes and differentiates a small example, or a run of it on a text.
 
     With --map: where the vectors of frequent words lie, in two dimensions. With --tasks: how alike labeled data sets
@@ -90,6 +97,8 @@ def inspect(
         chainrule inspect rnn rnn model.r.gain=3 lstm --gradients --data pydoc --out gradients.svg
         chainrule inspect through-time --gradients --out time.svg
         chainrule inspect bert-small "model.pattern=(sf)*8" --rank --out rank.svg
+        chainrule inspect runs/gpt --importance --data held-out.txt --out worth.svg
+        chainrule inspect runs/gpt --probe test.conllu --out known.svg
         chainrule inspect neuron --graph --out neuron.svg
         chainrule inspect runs/vectors --map --words 5000 --out words.html
         chainrule inspect runs/vectors king queen man --out words.html
@@ -122,7 +131,20 @@ def inspect(
         data, overrides = parted(what, ("text.", "task."))
         show_tasks(data, overrides, probe=probe, out=out, json=json)
         return
-    refuse({"--probe": probe}, "does nothing without --tasks")
+    if importance or probe is not None:
+        from chainrule.cli.terminal.importance_shown import show_importance, show_probe
+
+        refuse({"--text-is": text_is, "--top": top, "--distance": distance, "--clip": clip, "--figure": figure,
+                "--rows": rows, "--gradients": gradients or None, "--graph": graph or None, "--rank": rank or None,
+                **({"--text": text, "--importance": importance or None} if probe is not None else {})},
+               f"does nothing with {'--importance' if probe is None else '--probe'}")
+        if len(what) > 1:
+            raise UsageError(f"{what[1]!r} after the run, expected nothing: it looks at one run.")
+        if probe is not None:
+            show_probe(what[0], probe, words=tokens or 5000, out=out, json=json)
+        else:
+            show_importance(what[0], text or "pydoc", tokens=tokens or 4096, out=out, json=json)
+        return
     if rank:
         from chainrule.cli.terminal.rank_shown import show_rank
 

@@ -74,6 +74,7 @@ def _checked(found: Opened) -> Opened:
     stack: Any = getattr(found.model, "stack", None)
     if not hasattr(stack, "sublayers") or stack.source is not None or not stack.vocabulary:
         raise _no_stack(found.name, found.recipe)
+    stack.eval()
     return found
 
 

@@ -57,33 +57,32 @@ def measure(stack: Stack, ids_BT: np.ndarray | Tensor) -> Collapse:
     reading = replace(Reading(model.shape.causal), position=model.position).from_start(x.shape[1], x.device)
     x = model.position.embed(x, reading.positions)
     every = list(range(len(model.sublayers)))
-    mixing = [n for n in every if model.shape.kind(model.letters[n]) == MIXERS]
-    ways: dict[str, tuple[list[int], Callable[..., Tensor]]] = {
-        ALONE: (mixing, _passed_on), FED: (every, _passed_on), SKIPS: (mixing, _wired), WHOLE: (every, _wired)}
+    wired = [n for n in every if model.sublayers[n].wiring is not None]  # not what changes the stream itself
+    mixing = [n for n in wired if model.shape.kind(model.letters[n]) == MIXERS]
+    ways: dict[str, tuple[list[int], Callable[..., Any]]] = {
+        ALONE: (mixing, _passed_on), FED: (wired, _passed_on), SKIPS: (mixing, _wired), WHOLE: (every, _wired)}
     differ = stack.shape.causal or model.position.turns or model.position.biases
     return Collapse(stack.shape.layer_names, bool(differ),
                     {name: (0, *(n + 1 for n in numbers)) for name, (numbers, _) in ways.items()},
                     {name: _run(model, x, reading, numbers, step) for name, (numbers, step) in ways.items()})
 
 
-def _run(model: Any, x: Tensor, reading: Reading, numbers: list[int], step: Callable[..., Tensor]) -> tuple[float, ...]:
+def _run(model: Any, x: Tensor, reading: Reading, numbers: list[int], step: Callable[..., Any]) -> tuple[float, ...]:
     found = [residual(x)]
-    if step is _wired and len(model.sublayers):
-        x = model.sublayers[0].wiring.open(x)
+    x = model.opened(x) if step is _wired else x
     for n in numbers:
-        layer = model.sublayers[n]
-        x = step(layer, x, reading)
-        found.append(residual(layer.wiring.close(x) if step is _wired else x))
+        x, reading = step(model.sublayers[n], x, reading)
+        found.append(residual(model.closed(x) if step is _wired else x))
     return tuple(torch.stack(found).clamp(min=1e-300).log().mean(-1).exp().tolist())
 
 
-def _wired(layer: Any, x: Tensor, reading: Reading) -> Tensor:
+def _wired(layer: Any, x: Tensor, reading: Reading) -> tuple[Tensor, Reading]:
     """The stream after a sublayer in its own wiring."""
-    x, added, _ = layer(x, None, None, reading)
-    return x if added is None else x + added
+    x, added, _, reading = layer(x, None, None, reading)
+    return x if added is None else x + added, reading
 
 
-def _passed_on(layer: Any, x: Tensor, reading: Reading) -> Tensor:
+def _passed_on(layer: Any, x: Tensor, reading: Reading) -> tuple[Tensor, Reading]:
     """What the sublayer computes of the inputs that its wiring gives it; nothing goes past it."""
     found: list[Tensor] = []
 
@@ -93,4 +92,4 @@ def _passed_on(layer: Any, x: Tensor, reading: Reading) -> Tensor:
         return y, state
 
     layer.wiring.flow(layer.wiring.open(x), None, body)
-    return found[0]
+    return found[0], reading

@@ -63,3 +63,9 @@ def test_sublayers_are_counted_from_the_embedding():
 def test_every_wiring_can_be_taken_off(wiring):
     found = measure(*stack(wiring=wiring, pattern="(sf)*2")).residuals
     assert found[ALONE][-1] < 0.5 < found[WHOLE][-1]
+
+
+def test_parts_that_change_the_stream_stay_in_the_whole_model_alone():
+    parts = {"p": "pool", "u": "upsample", "s": {"name": "attention", "heads": 4}}
+    found = measure(*stack(pattern="sfpsu", parts=parts))
+    assert found.after[FED] == (0, 1, 2, 4) and found.after[WHOLE] == (0, 1, 2, 3, 4, 5)
