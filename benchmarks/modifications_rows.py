@@ -62,9 +62,13 @@ def _deep(name: str, early: float, final: float, layers: int, width: int, heads:
 
 
 SHARING = ({"pattern": f"[sf]*{LAYERS}"}, {"pattern": f"[sxf]*{LAYERS}"}, {"pattern": f"[sf]*{2 * LAYERS}"})
-FACTORIZED = {"embedding": {"name": "factorized", "rank": 96}}
+FACTORIZED = {"embedding": {"name": "factorized", "rank": WIDTH // 6, "deviation": 0.05}}
 OWN_HEAD = {"head": {"name": "untied", "bias": False}}
 EXPERT = SHARED["f"]
+UNIVERSAL: Model = {"position": {"name": "none"}, "parts": {"t": "step_signal", "h": {"name": "halting"}}}
+KEYS: Model = {"parts": {"m": {"name": "product_key_memory", "keys": 128}}}  # in the place of one feed-forward
+MEMORY = (KEYS, {"pattern": f"(sf)*{LAYERS - 1}sm"} | KEYS, {"pattern": f"(sxf)*{LAYERS - 1}sxm"},
+          {"pattern": f"(sf)*{2 * LAYERS - 1}sm"})
 ROWS: list[Row] = [
     Row("vanilla", 2.182, 1.838, close=True),
     Row("GeLU", 2.179, 1.838, activation("gelu"), close=True),
@@ -97,26 +101,30 @@ ROWS: list[Row] = [
     Row("tied encoder and decoder input", 2.192, 1.840, OWN_HEAD, language=None),
     Row("tied decoder input and output", 2.187, 1.827, {}, {"shared_embedding": False}, language=None, close=True),
     Row("untied embeddings", 2.195, 1.834, OWN_HEAD, {"shared_embedding": False}),
-    Row("adaptive input", 2.250, 1.899, {"embedding": {"name": "adaptive_input"}, "head": {"name": "adaptive_tied"}}),
+    Row("adaptive input", 2.250, 1.899, {"embedding": {"name": "adaptive_input", "deviation": 0.05},
+                                         "head": {"name": "adaptive_tied"}}),
     Row("adaptive softmax", 2.364, 1.982, {"head": {"name": "adaptive"}}),
     Row("adaptive softmax without projection", 2.229, 1.914, {"head": {"name": "adaptive_tied"}}),
-    Row("mixture of softmaxes", 2.227, 1.821, {"head": {"name": "mixture_of_softmaxes"}}),
-    Row("transparent attention", 2.181, 1.874, {}, language=None),
+    Row("mixture of softmaxes", 2.227, 1.821, {"head": {"name": "mixture_of_softmaxes", "components": 4}}),
+    Row("transparent attention", 2.181, 1.874, {}, {}, {"x": {"name": "transparent_attention", "heads": HEADS}},
+        language=None),
     Row("dynamic convolution", 2.403, 2.047, {"s": {"name": "dynamic_convolution", "heads": HEADS}}),
     Row("lightweight convolution", 2.370, 1.989, {"s": {"name": "lightweight_convolution", "heads": HEADS}}),
     Row("Evolved Transformer", 2.220, 1.863, {}, language=None),
     Row("Synthesizer dense", 2.334, 1.962, attending("synthesizer_dense")),
-    Row("Synthesizer dense plus", 2.191, 1.840, attending("synthesizer_dense", mix="plus")),
-    Row("Synthesizer dense plus alpha", 2.180, 1.828, attending("synthesizer_dense", mix="alpha")),
+    Row("Synthesizer dense plus", 2.191, 1.840, attending("synthesizer_dense", dot="plus")),
+    Row("Synthesizer dense plus alpha", 2.180, 1.828, attending("synthesizer_dense", dot="plus_alpha")),
     Row("Synthesizer factorized", 2.341, 1.968, attending("synthesizer_factorized")),
     Row("Synthesizer random", 2.326, 2.009, attending("synthesizer_random")),
-    Row("Synthesizer random plus", 2.189, 1.842, attending("synthesizer_random", mix="plus")),
-    Row("Synthesizer random plus alpha", 2.186, 1.828, attending("synthesizer_random", mix="alpha")),
-    Row("Universal Transformer", 2.406, 2.053, {}),
+    Row("Synthesizer random plus", 2.189, 1.842, attending("synthesizer_random", dot="plus")),
+    Row("Synthesizer random plus alpha", 2.186, 1.828, attending("synthesizer_random", dot="plus_alpha")),
+    Row("Universal Transformer", 2.406, 2.053, UNIVERSAL, {"pattern": f"[tsfh]*{LAYERS}"} | UNIVERSAL,
+        {"pattern": f"[tsxfh]*{LAYERS}"}, {"pattern": f"[tsfh]*{2 * LAYERS}"}),
     Row("mixture of experts", 2.148, 1.785, {"f": {"name": "mixture_of_experts", "experts": 8, "chosen": 2,
                                                     "expert": EXPERT | {"hidden": 2 * WIDTH}}}, close=True),
     Row("Switch", 2.135, 1.758, {"f": {"name": "switch", "experts": 8, "expert": EXPERT}}, close=True),
-    Row("Funnel", 2.288, 1.918, {}, language=None),
+    Row("Funnel", 2.288, 1.918, {}, {"pattern": f"(sf)*{LAYERS // 2}p(sf)*{LAYERS // 2}", "parts": {"p": "pool"}},
+        language=None),
     Row("Weighted Transformer", 2.378, 1.989, {}),
-    Row("product-key memory", 2.155, 1.798, {}),
+    Row("product-key memory", 2.155, 1.798, *MEMORY),
 ]
