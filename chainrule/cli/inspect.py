@@ -112,12 +112,14 @@ def inspect(
         chainrule inspect runs/captions photo.jpg --out where.html
         chainrule inspect --tasks reviews.csv questions.csv news.csv --probe runs/lm --out tasks.svg
     """
+    given: dict[str, object] = {
+        "--text": text, "--text-is": text_is, "--tokens": tokens, "--top": top, "--figure": figure,
+        "--distance": distance, "--rows": rows, "--clip": clip, "--gradients": gradients or None,
+        "--graph": graph or None, "--rank": rank or None, "--importance": importance or None}
     if map_:
         from chainrule.cli.terminal.map_shown import show_map
 
-        refuse({"--text": text, "--text-is": text_is, "--tokens": tokens, "--top": top, "--distance": distance,
-                 "--rows": rows, "--clip": clip, "--gradients": gradients or None, "--graph": graph or None,
-                 "--figure": figure}, "does nothing with --map")
+        refuse(given, "does nothing with --map")
         show_map(what, words=words, method=method, labels=labels, clusters=clusters, out=out, json=json)
         return
     refuse({"--words": words, "--method": method, "--labels": labels, "--clusters": clusters},
@@ -125,52 +127,46 @@ def inspect(
     if tasks:
         from chainrule.cli.terminal.tasks_shown import show_tasks
 
-        refuse({"--text": text, "--text-is": text_is, "--tokens": tokens, "--top": top, "--distance": distance,
-                 "--rows": rows, "--clip": clip, "--gradients": gradients or None, "--graph": graph or None,
-                 "--figure": figure}, "does nothing with --tasks")
+        refuse(given, "does nothing with --tasks")
         data, overrides = parted(what, ("text.", "task."))
         show_tasks(data, overrides, probe=probe, out=out, json=json)
-        return
-    if importance or probe is not None:
-        from chainrule.cli.terminal.importance_shown import show_importance, show_probe
+    elif probe is not None:
+        from chainrule.cli.terminal.importance_shown import show_probe
 
-        refuse({"--text-is": text_is, "--top": top, "--distance": distance, "--clip": clip, "--figure": figure,
-                "--rows": rows, "--gradients": gradients or None, "--graph": graph or None, "--rank": rank or None,
-                **({"--text": text, "--importance": importance or None} if probe is not None else {})},
-               f"does nothing with {'--importance' if probe is None else '--probe'}")
-        if len(what) > 1:
-            raise UsageError(f"{what[1]!r} after the run, expected nothing: it looks at one run.")
-        if probe is not None:
-            show_probe(what[0], probe, words=tokens or 5000, out=out, json=json)
-        else:
-            show_importance(what[0], text or "pydoc", tokens=tokens or 4096, out=out, json=json)
-        return
-    if rank:
+        _takes(given, "--probe", "--tokens")
+        show_probe(what, probe, words=tokens or 5000, out=out, json=json)
+    elif importance:
+        from chainrule.cli.terminal.importance_shown import show_importance
+
+        _takes(given, "--importance", "--text", "--tokens")
+        show_importance(what, text or "pydoc", tokens=tokens or 4096, out=out, json=json)
+    elif rank:
         from chainrule.cli.terminal.rank_shown import show_rank
 
-        refuse({"--text-is": text_is, "--top": top, "--distance": distance, "--clip": clip, "--figure": figure,
-                "--gradients": gradients or None, "--graph": graph or None}, "does nothing with --rank")
+        _takes(given, "--rank", "--text", "--tokens", "--rows")
         show_rank(what, text or "pydoc", tokens=tokens or 64, rows=rows or 8, out=out, json=json)
-        return
-    if graph:
+    elif graph:
         from chainrule.cli.terminal.graph_shown import show_graph
 
-        refuse({"--text-is": text_is, "--tokens": tokens, "--top": top, "--distance": distance, "--rows": rows,
-                 "--clip": clip, "--gradients": gradients or None, "--figure": figure}, "does nothing with --graph")
+        _takes(given, "--graph", "--text")
         show_graph(what, text, out=out, json=json)
-        return
-    if gradients:
+    elif gradients:
         from chainrule.cli.terminal.gradients_shown import show_gradients
 
         if text_is is not None:
             raise UsageError("--gradients reads windows of a longer text: give it with --text FILE, not --text-is.")
-        refuse({"--tokens": tokens, "--top": top, "--figure": figure}, "does nothing with --gradients")
+        _takes(given, "--gradients", "--text", "--distance", "--rows", "--clip")
         show_gradients(what, text or "pydoc", distance=distance or 50, rows=rows or 16, clip=clip, out=out, json=json)
-        return
-    refuse({"--distance": distance, "--rows": rows, "--clip": clip}, "does nothing without --gradients")
-    view, asked = _view(what[0]), Asked(what, text, text_is, tokens, top, figure, out, json)
-    asked.check(view.TAKES, view.OF)
-    view.look(asked)
+    else:
+        refuse({"--distance": distance, "--rows": rows, "--clip": clip}, "does nothing without --gradients")
+        view, asked = _view(what[0]), Asked(what, text, text_is, tokens, top, figure, out, json)
+        asked.check(view.TAKES, view.OF)
+        view.look(asked)
+
+
+def _takes(given: dict[str, object], mode: str, *takes: str) -> None:
+    """Refuses the options that a way of looking does not take."""
+    refuse({name: value for name, value in given.items() if name not in (mode, *takes)}, f"does nothing with {mode}")
 
 
 def _view(run: str) -> Any:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chainrule.cli.terminal.console import emit, say, table
+from chainrule.errors import UsageError
 
 TEXT = "pydoc"  # a recipe, which is not trained, gets a tokenizer of it
 
@@ -16,12 +17,13 @@ if TYPE_CHECKING:
     from chainrule.inspection.probing import Known, Probed
 
 
-def show_importance(run: str, data: str, *, tokens: int, out: Path | None, json: bool) -> None:
+def show_importance(what: list[str], data: str, *, tokens: int, out: Path | None, json: bool) -> None:
     """Every sublayer and every head, removed in turn."""
     from chainrule.figures.files import check_figure
     from chainrule.inspection.importance import importance
     from chainrule.inspection.stacks import opened
 
+    run = _one(what)
     if out is not None:
         check_figure(out)
     found = importance(opened(run, [], data), data, tokens)
@@ -29,6 +31,12 @@ def show_importance(run: str, data: str, *, tokens: int, out: Path | None, json:
         _written(out, [_intervals(f"What each {what} is worth: {run}", f"{found.unit} more without it", costs)
                        for what, costs in (("sublayer", found.sublayers), ("head", _flat(found))) if costs])
     emit({"run": run, "data": data, **asdict(found)}, json, lambda _: _show_importance(found))
+
+
+def _one(what: list[str]) -> str:
+    if len(what) > 1:
+        raise UsageError(f"{what[1]!r} after the run, expected nothing: it looks at one run.")
+    return what[0]
 
 
 def _flat(found: Importance) -> list[Cost]:
@@ -42,12 +50,13 @@ def _show_importance(found: Importance) -> None:
     table(["without", "more", "95 % interval"], rows)
 
 
-def show_probe(run: str, data: str, *, words: int, out: Path | None, json: bool) -> None:
+def show_probe(what: list[str], data: str, *, words: int, out: Path | None, json: bool) -> None:
     """A probe for each layer, beside what needs no model."""
     from chainrule.figures.files import check_figure
     from chainrule.inspection.probing import probe
     from chainrule.inspection.stacks import opened
 
+    run = _one(what)
     if out is not None:
         check_figure(out)
     found = probe(opened(run, [], TEXT), data, words)
