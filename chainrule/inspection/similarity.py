@@ -28,7 +28,12 @@ def pairwise(layers: Sequence[np.ndarray], alike: Callable[[np.ndarray, np.ndarr
 
 
 def cosine(x_TD: np.ndarray, y_TD: np.ndarray) -> float:
-    """The mean over the tokens of cos(x_t, y_t): whether the vector of a token points the same way in both layers."""
+    """The mean over the tokens of cos(x_t, y_t): whether the vector of a token points the same way in both layers.
+
+    Not a number where the layers have different widths.
+    """
+    if x_TD.shape != y_TD.shape:
+        return float("nan")
     lengths_T = np.linalg.norm(x_TD, axis=1) * np.linalg.norm(y_TD, axis=1)
     return float((np.einsum("td,td->t", x_TD, y_TD) / np.maximum(lengths_T, 1e-30)).mean())
 

@@ -72,6 +72,11 @@ def test_cosine_is_of_each_token_with_itself():
     np.testing.assert_allclose(pairwise([x, -x], cosine), [[1, -1], [-1, 1]])
 
 
+def test_layers_of_different_widths_have_no_cosine_but_a_cka():
+    x, y = drawn(7, 3, 0), drawn(7, 5, 1)
+    assert np.isnan(cosine(x, y)) and 0 <= linear_cka(x, y) <= 1
+
+
 def test_states_go_from_the_embedding_to_the_last_sublayer():
     torch.manual_seed(0)
     stack = Stack(Shape(pattern="rsf", width=12, context=9), 17)

@@ -43,4 +43,5 @@ class AdaptiveInput(nn.Module):
             inside = ids - begin
             mine = (inside >= 0) & (inside < len(table))
             found = found + projection(F.embedding(inside.clamp(0, len(table) - 1), table) * mine[..., None])
+        found = found.to(self.tables[0].dtype)  # the stream stays precise in mixed precision, as with `lookup`
         return found if self.scale == 1.0 else found * self.scale

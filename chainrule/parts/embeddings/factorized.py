@@ -42,5 +42,5 @@ class Factorized(nn.Module):
         x = F.embedding(ids, self.weight)
         if self.word_dropout and self.training:
             x = without_words(x, ids, len(self.weight), self.word_dropout)
-        x = self.projection(x)
+        x = self.projection(x).to(self.weight.dtype)  # the stream stays precise in mixed precision, as with `lookup`
         return x if self.scale == 1.0 else x * self.scale

@@ -41,6 +41,12 @@ def test_vectors_start_equally_large_in_all_tables(name):
     assert part(torch.arange(4000)[None]).std().item() == pytest.approx(0.1, rel=0.15)
 
 
+@pytest.mark.parametrize("name", ["lookup", "factorized", "adaptive_input"])
+def test_vectors_stay_precise_in_mixed_precision(name):
+    with torch.autocast("cpu", torch.bfloat16):
+        assert made(name).float()(IDS).dtype == torch.float32
+
+
 @pytest.mark.parametrize(("cutoffs", "factor"), [((5, 11), 2.0), ((3,), 4.0), ((1, 4, 10, 22), 1.5)])
 @torch.no_grad()
 def test_adaptive_input_is_its_definition(cutoffs, factor):
