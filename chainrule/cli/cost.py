@@ -21,6 +21,9 @@ def cost(
                                                   "path, a glob, a folder, or a built-in corpus' name.")] = None,
     tokens: Annotated[float | None, typer.Option(help="Tokens to train on, instead of the recipe's budget.")] = None,
     vocabulary: Annotated[int | None, typer.Option(help="Size of the vocabulary, where the text decides it.")] = None,
+    match_params: Annotated[str | None, typer.Option(
+        "--match-params", metavar="COUNT|RECIPE", help="Scale widths so that there are about so many parameters (20M), "
+                                                       "or as many as another recipe has.")] = None,
     measure: Annotated[bool, typer.Option("--measure", help="Measure this machine's speed again.")] = False,
     json: Json = False,
 ) -> None:
@@ -36,6 +39,7 @@ def cost(
         chainrule cost gpt3-175b --tokens 3e11
         chainrule cost lstm model.width=512 --vocabulary 10000
         chainrule cost runs/lstm training.budget.tokens=1e8
+        chainrule cost transformer model.depth=12 --match-params transformer
     """
     from chainrule.errors import UsageError
     from chainrule.recipe.recipe import load_recipe
@@ -58,8 +62,29 @@ def cost(
         tokens = tokens or ((epochs := resolved.training.budget.epochs) and epochs * length)
     elif vocabulary is None and not any(change.startswith("tokenizer") for change in overrides or ()):
         vocabulary = _of_run(recipe)
-    found = family.cost(resolved, vocabulary or _vocabulary(resolved.tokenizer), tokens, measure=measure)
-    emit({"recipe": recipe, "family": resolved.family, **found}, json, _show)
+    size, matched = vocabulary or _vocabulary(resolved.tokenizer), {}
+    if match_params is not None:
+        resolved, matched = _matched(resolved, match_params, size)
+    found = family.cost(resolved, size, tokens, measure=measure)
+    emit({"recipe": recipe, "family": resolved.family, **matched, **found}, json, _show)
+
+
+def _matched(recipe: Any, wanted: str, vocabulary: int) -> tuple[Any, dict[str, Any]]:
+    """The recipe with widths that give about as many parameters, and what to say about them."""
+    from chainrule.errors import UsageError
+    from chainrule.experiments.budget import AMOUNT, parse_size
+    from chainrule.experiments.sizing import is_scalable, scaled, scaled_values, size_of, width_for
+    from chainrule.recipe.recipe import load_recipe
+
+    number = AMOUNT.fullmatch(wanted.strip())
+    other: Any = None if number else load_recipe(wanted)
+    if other is not None and not is_scalable(other):
+        raise UsageError(f"--match-params = {wanted}: no recipe with a width, expected a neural one or a number such "
+                         "as 20M.")
+    width, _ = width_for(recipe, parse_size("--match-params", wanted) if other is None else size_of(other, vocabulary),
+                         vocabulary)
+    changes = [f"model.{'.'.join(path)}={value}" for *path, value in scaled_values(recipe, width)]
+    return scaled(recipe, width), {"match_params": wanted, "changes": changes}
 
 
 def _of_run(recipe: str) -> int | None:
@@ -116,6 +141,8 @@ def _show(found: dict[str, Any]) -> None:
                                      "token"),
              ("speed here", f"{scaled_flops(speed['flops'])}FLOP/s, {_rate(speed['tokens'])} tokens/s "
                             f"({speed['measured']}; measured {_ago(speed['when'])})")]
+    if "changes" in found:
+        lines.insert(0, ("to match", f"{found['match_params']}: {' '.join(found['changes'])}"))
     lines += _run(found["run"]) if "run" in found else [("training", found["open"])]
     table(["", ""], lines)
 

@@ -10,7 +10,7 @@ from typing import Any
 from chainrule.errors import ChainruleError, OptionError, UsageError
 from chainrule.experiments.contestants import Contestant
 from chainrule.experiments.engines._engine import Engine
-from chainrule.experiments.sizing import CLOSE, is_scalable, size_of, width_for
+from chainrule.experiments.sizing import CLOSE, is_scalable, scaled, size_of, width_for
 from chainrule.recipe.overrides import parse_overrides, unknown_path
 from chainrule.recipe.recipe import Recipe, load_recipe
 from chainrule.recipe.registry import build, has, names, resolve
@@ -131,9 +131,7 @@ def sized(contestant: Contestant, params: int, vocabulary_size: int) -> tuple[Co
         return replace(contestant, recipe=None, problem=str(error)), None
     note = None if abs(count - params) <= CLOSE * params else (
         f"{contestant.name} has {count:,} parameters at width {width}, the nearest to {params:,} that it can have.")
-    data = {**recipe.model_dump(mode="json")}
-    data["model"] = {**data["model"], "width": width}
-    return replace(contestant, recipe=_made(data)), note
+    return replace(contestant, recipe=scaled(recipe, width)), note
 
 
 def vocabulary(recipe: Recipe, train: Corpus) -> int:
@@ -152,9 +150,3 @@ def reads_alike(contestants: Sequence[Contestant]) -> Recipe:
                 raise UsageError(f"{each.name} and {contestants[0].name} have different {section} sections, expected "
                                  f"the same text for all. Set it for all with --change {section}.…=….")
     return first
-
-
-def _made(data: Mapping[str, Any]) -> Recipe:
-    from chainrule.recipe.recipe import make_recipe
-
-    return make_recipe(data)

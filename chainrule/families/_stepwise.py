@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from chainrule.errors import OptionError, StorageError, UsageError
 from chainrule.jobs import Job, Trained
-from chainrule.models.pattern import slots
+from chainrule.models.pattern import MOST, slots, with_depth
 from chainrule.models.shape import LONGEST, SUBLAYERS, USUAL, Shape, expanded
 from chainrule.recipe.choices import PartOf
 from chainrule.recipe.problems import Problem, Problems
@@ -49,6 +49,7 @@ class SentenceOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
     pattern: str = "(sf)*4"
+    depth: int | None = Field(default=None, ge=1, le=MOST)  # how often the pattern's largest group stands in it
     width: int = Field(default=128, ge=1)
     context: int = Field(default=128, ge=1, le=LONGEST)
     s: Sublayer = None
@@ -70,6 +71,7 @@ class SentenceOptions(BaseModel):
         """Each letter of the pattern gets its usual part where the recipe names none."""
         if not isinstance(given, dict) or not isinstance(given.get("pattern", ""), str):
             return given
+        given = with_own_depth(given)
         full, named = dict(given), given.get("parts") or {}
         letters = dict.fromkeys(slot.letter for slot in slots(given.get("pattern", "(sf)*4")))
         problems = []
@@ -91,6 +93,14 @@ class SentenceOptions(BaseModel):
         return full
 
 
+    @model_serializer(mode="wrap")
+    def said(self, dump: Any) -> dict[str, Any]:
+        """Most models have neither pooling nor source, nor an encoder from elsewhere; the pattern has the depth."""
+        found = dump(self)
+        return {name: value for name, value in found.items() if value is not None or name not in RARE}
+
+
+RARE = ("depth", "pooling", "source", "causal", "from")
 ALIKE = ("width", "context", "norm", "wiring", "position", "embedding", "dropout")
 
 
@@ -120,17 +130,18 @@ class _StackOptions(SentenceOptions):
         alike = {name: given[name] for name in (*ALIKE, *(letters & set(USUAL))) if name in given}
         return {**given, "source": {**alike, **source}}
 
-    @model_serializer(mode="wrap")
-    def said(self, dump: Any) -> dict[str, Any]:
-        """Most models have neither pooling nor source, nor an encoder from elsewhere."""
-        found = dump(self)
-        return {name: value for name, value in found.items() if value is not None or name not in RARE}
-
-
-RARE = ("pooling", "source", "causal", "from")
 # `from` is a word of Python, so the field cannot be written as the others: a run whose encoder is taken over
 StackOptions: Any = create_model("StackOptions", __base__=_StackOptions, __doc__=_StackOptions.__doc__,
                                  **{"from": (str | None, None)})  # type: ignore[call-overload]
+
+
+def with_own_depth(given: dict[str, Any]) -> dict[str, Any]:
+    """The pattern repeated as often as `depth` says; a depth that is none is refused later, with its place."""
+    depth = given.get("depth")
+    if not isinstance(depth, int) or isinstance(depth, bool) or not 1 <= depth <= MOST:
+        return given
+    rest = {name: value for name, value in given.items() if name != "depth"}
+    return rest | {"pattern": with_depth(given.get("pattern", "(sf)*4"), depth)}
 
 
 def _expanded(choice: Any) -> Any:

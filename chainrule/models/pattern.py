@@ -51,6 +51,13 @@ class _Group:
             found += item.slots(numbers) if isinstance(item, _Group) else [Slot(item, number := next(numbers), number)]
         return found
 
+    def written(self) -> str:
+        """The group as a pattern has it."""
+        inside = "".join(item if isinstance(item, str) else item.written() for item in self.items)
+        letter = self.opening == "(" and len(inside) == 1
+        return (inside if letter else f"{self.opening}{inside}{CLOSING[self.opening]}") + (
+            f"*{self.times}" if self.times != 1 else "")
+
     def size(self) -> int:
         """How many sublayers it has."""
         return self.times * sum(1 if isinstance(item, str) else item.size() for item in self.items)
@@ -78,6 +85,25 @@ def slots(pattern: str) -> list[Slot]:
 def sublayers(pattern: str) -> str:
     """The letters of all sublayers."""
     return "".join(slot.letter for slot in slots(pattern))
+
+
+def with_depth(pattern: str, depth: int) -> str:
+    """The pattern with its largest group so many times: `s(sf)*6` with a depth of 12 is `s(sf)*12`.
+
+    Without groups, what is repeated is one: `rr` with a depth of 3 is `r*3`.
+    """
+    whole = _parsed(pattern)
+    groups = sorted((item for item in whole.items if isinstance(item, _Group)), key=_Group.size)
+    if not groups:
+        letters = sublayers(pattern)
+        lengths = [n for n in range(1, len(letters) + 1) if letters == letters[:n] * (len(letters) // n)]
+        groups = [_Group("(", list(letters[:lengths[0]]))] if lengths else []
+        whole.items = [*groups]
+    if not groups or len(groups) > 1 and groups[-1].size() == groups[-2].size():
+        raise _wrong(pattern, "one group that is larger than the others, so that model.depth can say how often it is "
+                     "repeated")
+    groups[-1].times = depth
+    return "".join(item if isinstance(item, str) else item.written() for item in whole.items)
 
 
 def _parsed(pattern: str) -> _Group:

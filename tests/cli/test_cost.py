@@ -47,6 +47,25 @@ def small(data):
                 "--vocabulary", 300)
 
 
+def test_widths_are_matched_to_a_number_or_to_another_recipe(cost, data):
+    options = ("--vocabulary", 300, "training.budget.steps=10")
+    plain = data("transformer", "model.width=32", *options)
+    deep = data("transformer", "model.depth=6", "--match-params", "transformer", *options)
+    full = data("transformer", *options)
+    assert abs(deep["parameters"] - full["parameters"]) < 0.1 * full["parameters"] and "changes" not in plain
+    (change,) = deep["changes"]
+    assert data("transformer", "model.depth=6", change, *options)["parameters"] == deep["parameters"]
+    shown = cost("t5-small", "--match-params", "100k", "--vocabulary", 300).stdout
+    assert "to match" in shown and "100k: model.width=" in shown and "model.source.width=" in shown
+
+
+@pytest.mark.parametrize(("wanted", "words"), [
+    ("ngram", "--match-params = ngram: no recipe with a width"), ("2X", "--match-params = '2X', expected a number"),
+    ("nothing-like-it", "nothing-like-it")])
+def test_what_cannot_be_matched_is_said(cost, wanted, words):
+    assert words in cost("transformer", "--match-params", wanted, code=2).stderr
+
+
 def test_the_parts_and_the_budget_add_up(small):
     assert small["parameters"] == sum(part["parameters"] for part in small["parts"])
     assert small["flops_per_token"]["training"] == sum(part["training"] for part in small["parts"])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainrule.errors import OptionError
-from chainrule.models.pattern import DEEPEST, MOST, Slot, slots, sublayers
+from chainrule.models.pattern import DEEPEST, MOST, Slot, slots, sublayers, with_depth
 from chainrule.models.shape import USUAL, Shape
 
 
@@ -62,6 +62,30 @@ def test_an_invalid_pattern_is_refused_with_a_reason(pattern, words):
     shown = pattern if len(pattern) <= 60 else f"{pattern[:57]}..."
     assert str(caught.value).startswith(f"model.pattern = {shown!r}, expected ")
     assert str(caught.value).endswith("For example (sf)*6.")
+
+
+@pytest.mark.parametrize(("pattern", "deeper"), [
+    ("(sf)*6", "(sf)*4"), ("[sf]*2", "[sf]*4"), ("{sf}*6 s", "{sf}*4s"), ("s*3 (sf)*3 f*3", "s*3(sf)*4f*3"),
+    ("rr", "r*4"), ("sf", "(sf)*4"), ("sfsf", "(sf)*4"), ("sffs", "(sffs)*4"), ("([sf]*2 r)*2", "([sf]*2r)*4"), ("(sf)*1", "(sf)*4"),
+    ("s", "s*4"), ("(sf)*4", "(sf)*4")])
+def test_depth_repeats_the_largest_group(pattern, deeper):
+    assert with_depth(pattern, 4) == deeper
+
+
+@pytest.mark.parametrize("pattern", ["s*8f*8", "(sf)*2 p (sf)*2", ""])
+def test_depth_needs_one_largest_group(pattern):
+    with pytest.raises(OptionError, match="expected one group that is larger than the others, so that model.depth"):
+        with_depth(pattern, 4)
+
+
+@given(st.text("sf()[]{}*23 ", max_size=12))
+def test_a_depth_that_a_pattern_has_changes_no_sublayer(pattern):
+    try:
+        letters = sublayers(pattern)
+        deeper = with_depth(pattern, 2)
+    except OptionError:
+        return
+    assert set(sublayers(deeper)) <= set(letters) and with_depth(deeper, 2) == deeper
 
 
 def test_patterns_up_to_the_limits_are_accepted():
