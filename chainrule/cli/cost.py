@@ -62,9 +62,8 @@ def cost(
         tokens = tokens or ((epochs := resolved.training.budget.epochs) and epochs * length)
     elif vocabulary is None and not any(change.startswith("tokenizer") for change in overrides or ()):
         vocabulary = _of_run(recipe)
-    size, matched = vocabulary or _vocabulary(resolved.tokenizer), {}
-    if match_params is not None:
-        resolved, matched = _matched(resolved, match_params, size)
+    size = vocabulary or _vocabulary(resolved.tokenizer)
+    resolved, matched = (resolved, {}) if match_params is None else _matched(resolved, match_params, size)
     found = family.cost(resolved, size, tokens, measure=measure)
     emit({"recipe": recipe, "family": resolved.family, **matched, **found}, json, _show)
 

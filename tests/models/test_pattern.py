@@ -66,8 +66,8 @@ def test_an_invalid_pattern_is_refused_with_a_reason(pattern, words):
 
 @pytest.mark.parametrize(("pattern", "deeper"), [
     ("(sf)*6", "(sf)*4"), ("[sf]*2", "[sf]*4"), ("{sf}*6 s", "{sf}*4s"), ("s*3 (sf)*3 f*3", "s*3(sf)*4f*3"),
-    ("rr", "r*4"), ("sf", "(sf)*4"), ("sfsf", "(sf)*4"), ("sffs", "(sffs)*4"), ("([sf]*2 r)*2", "([sf]*2r)*4"), ("(sf)*1", "(sf)*4"),
-    ("s", "s*4"), ("(sf)*4", "(sf)*4")])
+    ("rr", "r*4"), ("sf", "(sf)*4"), ("sfsf", "(sf)*4"), ("sffs", "(sffs)*4"), ("([sf]*2 r)*2", "([sf]*2r)*4"),
+    ("(sf)*1", "(sf)*4"), ("s", "s*4"), ("(sf)*4", "(sf)*4")])
 def test_depth_repeats_the_largest_group(pattern, deeper):
     assert with_depth(pattern, 4) == deeper
 
