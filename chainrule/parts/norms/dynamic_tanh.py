@@ -13,7 +13,8 @@ class DynamicTanh(nn.Module):
 
     y = g ⊙ tanh(α x) + b; α is one number, which starts at `slope`, g starts at 1, b at 0.
 
-    Zhu et al. 2025, arXiv:2503.10622, §4.
+    Zhu et al. 2025, arXiv:2503.10622, §4. It does not make small vectors larger, as a norm does: choose
+    `model.embedding.scale=root`; the paper's language models learn a number for that, which starts there.
     """
 
     def __init__(self, place: Place, *, slope: float = 0.5):

@@ -22,7 +22,7 @@ class Fixup(Wiring):
     Dauphin & Ma 2019, arXiv:1901.09321, §3: L^(−1/(2n − 2)) for L = depth branches of n = 2 maps each, such as values
     and outputs. Departures: queries and keys start as usual; biases inside a sublayer are its own; the head does not
     start at 0, since it may be tied to the embedding. Where a sublayer has no last map (its `outward`), as in a
-    recurrence, m starts at 0.
+    recurrence, m starts at 0. Nothing makes the embedding larger on its way: choose `model.embedding.scale=root`.
     """
 
     scales_with_depth = False
