@@ -9,18 +9,21 @@ from chainrule.errors import OptionError
 
 
 class ShortConvolution(nn.Module):
-    """y_t = b + Σ_k w_k ⊙ x_{t−k}   over   0 ≤ k < kernel;   w starts as N(0, 1/kernel), b at 0."""
+    """y_t = b + Σ_k w_k ⊙ x_{t−k}   over   0 ≤ k < kernel;   w starts as N(0, 1/kernel), b at 0.
+
+    Its kernels are no matrix, which an optimizer of matrices would make orthogonal: so they have three axes.
+    """
 
     def __init__(self, owner: str, width: int, kernel: int):
         super().__init__()
         if kernel < 1:
             raise OptionError(f"{owner}.kernel", kernel, "at least 1", "1 looks at a single token.")
-        self.weight = nn.Parameter(torch.empty(kernel, width).normal_(0.0, kernel**-0.5))
+        self.weight = nn.Parameter(torch.empty(kernel, 1, width).normal_(0.0, kernel**-0.5))
         self.bias = nn.Parameter(torch.zeros(width))
 
     def start(self, batch: int, like: Tensor) -> Tensor:
         """(B, kernel − 1, D): zeros, since nothing was read."""
-        kernel, width = self.weight.shape
+        kernel, _, width = self.weight.shape
         return like.new_zeros(batch, kernel - 1, width)
 
     def forward(self, x: Tensor, before: Tensor) -> tuple[Tensor, Tensor]:

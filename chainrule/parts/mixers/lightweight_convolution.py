@@ -25,10 +25,10 @@ class LightweightConvolution(NormalizedConvolution):
 
     def __init__(self, place: Place, *, kernel: int = 7, heads: int = 4, dropout: float = 0.0):
         super().__init__(place, kernel, heads, dropout)
-        self.weight = nn.Parameter(torch.empty(heads, kernel).normal_(0.0, kernel**-0.5))  # the oldest input first
+        self.weight = nn.Parameter(torch.empty(heads, 1, kernel).normal_(0.0, kernel**-0.5))  # the oldest first
 
     def convolved(self, u: Tensor, whole: Tensor) -> Tensor:
-        weight_HK = self.weight.softmax(-1).to(u.dtype)
+        weight_HK = self.weight[:, 0].softmax(-1).to(u.dtype)
         note("kernel", weight_HK.expand(len(u), -1, -1))
         each_D1K = self.dropped(weight_HK).repeat_interleave(self.width // self.heads, dim=0)[:, None]
         return F.conv1d(whole.transpose(1, 2), each_D1K, groups=self.width).transpose(1, 2)

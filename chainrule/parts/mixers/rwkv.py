@@ -51,8 +51,8 @@ class RWKVCell(Cell):
     def __init__(self, inputs: int, hidden: int, place: Place):
         super().__init__(hidden)
         level, shares = place.index / max(1, place.depth - 1), first_shares(inputs, place.index, place.depth)
-        self.shares = nn.Parameter(torch.stack([first_shares(inputs, place.index, place.depth, 0.5), shares,
-                                                shares + 0.3 * level]))  # μ of r, k, v
+        self.shares = nn.ParameterList([first_shares(inputs, place.index, place.depth, 0.5), shares,
+                                        shares + 0.3 * level])  # μ of r, k, v
         self.receptance, self.key, self.value = (Linear(inputs, hidden, bias=False) for _ in range(3))
         along = torch.arange(hidden)
         self.decay = nn.Parameter(8 * (along / max(1, hidden - 1)) ** (0.7 + 1.3 * level) - 5)  # ŵ

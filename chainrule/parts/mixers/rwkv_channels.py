@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import torch
 from torch import Tensor, nn
 
 from chainrule.errors import OptionError
@@ -42,7 +41,7 @@ class RWKVChannels(nn.Module):
             raise OptionError("RWKVChannels.expand", expand, "at least 1")
         self.width = place.width
         shares = first_shares(place.width, place.index, place.depth)
-        self.shares = nn.Parameter(torch.stack([shares, shares]))  # μ of r, k
+        self.shares = nn.ParameterList([shares, shares.clone()])  # μ of r, k
         self.receptance = Linear(place.width, place.width, bias=False)
         self.key = Linear(place.width, expand * place.width, bias=False)
         self.value = Linear(expand * place.width, place.width, bias=False, depth=place.depth)

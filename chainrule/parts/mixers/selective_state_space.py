@@ -64,7 +64,7 @@ class MambaCell(Cell):
         self.convolution = ShortConvolution("SelectiveStateSpace", inner, kernel)
         self.chosen = Linear(inner, self.rank + 2 * states, bias=False)  # V′, W_B, W_C
         self.step_size = Linear(self.rank, inner)  # V, b
-        self.log_decay = nn.Parameter(torch.arange(1.0, states + 1).log().repeat(inner, 1))  # Â
+        self.log_decay = nn.Parameter(torch.arange(1.0, states + 1).log().repeat(inner))  # Â, no matrix
         self.direct = nn.Parameter(torch.ones(inner))  # E
         self.outward = Linear(inner, hidden, bias=False, depth=depth)
         with torch.no_grad():
@@ -98,7 +98,8 @@ class MambaCell(Cell):
         return torch.cat(found, dim=1), h
 
     def _stretch(self, delta: Tensor, u: Tensor, b: Tensor, c: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
-        a = torch.exp(delta[..., None] * -exact(self.log_decay).exp()).flatten(2)
+        decay = exact(self.log_decay).exp().unflatten(0, (self.inner, self.states))
+        a = torch.exp(delta[..., None] * -decay).flatten(2)
         put = ((delta * u)[..., None] * b[:, :, None]).flatten(2)
         all_h = scan(a, put, h)
         s = torch.einsum("btfn,btn->btf", all_h.unflatten(2, (self.inner, self.states)), c)

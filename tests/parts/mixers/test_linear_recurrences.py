@@ -46,7 +46,7 @@ def min_lstm(x, cell):
 def convolved(u, convolution):
     kernel = len(convolution.weight)
     for t in range(len(u)):
-        yield convolution.bias + sum(convolution.weight[k] * u[t - k] for k in range(kernel) if t >= k)
+        yield convolution.bias + sum(convolution.weight[k, 0] * u[t - k] for k in range(kernel) if t >= k)
 
 
 def gated_linear_recurrence(x, cell):
@@ -63,7 +63,7 @@ def gated_linear_recurrence(x, cell):
 def selective(x, cell):
     """h_t = exp(Δ_t A) ⊙ h_{t−1} + Δ_t u_t B_tᵀ,  s_t = h_t C_t + E ⊙ u_t,  y_t = W_o (s_t ⊙ SiLU(W_z x_t))"""
     W_u, W_z = cell.inward.weight.chunk(2)
-    A, h = -torch.exp(cell.log_decay), torch.zeros(cell.inner, cell.states, dtype=x.dtype)
+    A, h = -torch.exp(cell.log_decay).view(cell.inner, cell.states), torch.zeros(cell.inner, cell.states, dtype=x.dtype)
     for x_t, u_t in zip(x, convolved(x @ W_u.T, cell.convolution), strict=True):
         u = u_t * sigmoid(u_t)
         low, b, c = (cell.chosen.weight @ u).split([cell.rank, cell.states, cell.states])
@@ -196,7 +196,7 @@ def test_first_weights_are_as_the_parts_say():
     lasting = sigmoid(build("parts/mixers", "gated_linear_recurrence", Place(256)).cell.decay) ** 8
     assert 0.9 <= lasting.min() < 0.905 and 0.995 < lasting.max() <= 0.999
     space = build("parts/mixers", {"name": "selective_state_space", "states": 3}, Place(32)).cell
-    torch.testing.assert_close(space.log_decay.exp(), torch.tensor([1.0, 2.0, 3.0]).repeat(64, 1))
+    torch.testing.assert_close(space.log_decay.exp(), torch.tensor([1.0, 2.0, 3.0]).repeat(64))
     steps = F.softplus(space.step_size.bias)
     assert steps.min().item() == pytest.approx(1e-3, rel=1e-3) and steps.max().item() == pytest.approx(0.1, rel=1e-3)
     assert [each.unique().tolist() for each in build("parts/mixers", "min_gru", Place(32)).cell.inward.bias.chunk(2)

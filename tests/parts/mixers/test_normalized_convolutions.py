@@ -32,7 +32,7 @@ def by_the_definition(x, mixer, causal):
         first = t - (kernel - 1 if causal else (kernel - 1) // 2)
         for d in range(D):
             head = d // (D // HEADS)
-            scores = mixer.weight[head] if hasattr(mixer, "weight") else (
+            scores = mixer.weight[head, 0] if hasattr(mixer, "weight") else (
                 mixer.weights.weight[head * kernel:(head + 1) * kernel] @ u[t])
             for k, weight in enumerate(torch.softmax(scores, 0)):
                 if 0 <= first + k < len(x):
