@@ -54,3 +54,11 @@ def test_the_benchmark_of_experts_runs_tiny_on_a_cpu(tmp_path):
     for row in switched:
         assert row["parameters"] > 1.5 * dense["parameters"] and row["milliseconds"] > 0
         assert row["training_mflop_per_token"] < 1.5 * dense["training_mflop_per_token"]
+
+
+def test_the_benchmark_of_mixers_runs_tiny_on_a_cpu(tmp_path):
+    found = rows("mixers.py", "transformer", "min-gru", "fnet", "--width", "16", "--context", "8", "--batch", "2",
+                 "--written", "3", out=tmp_path / "out.jsonl")
+    assert [row["recipe"] for row in found] == ["transformer", "min-gru", "fnet"]
+    assert all(row["training"] > 0 and row["width"] == 16 for row in found)
+    assert [row["writing"] > 0 for row in found] == [True, True, False], "what reads both ways writes nothing"

@@ -22,6 +22,9 @@ SHAPES = {
     "windowed": Shape("(sf)*2", D, T, parts={"s": {"name": "sliding_window", "window": 4}}, wiring="deep_norm"),
     "experts": Shape("(sf)*2", D, T, parts={"f": {"name": "mixture_of_experts", "experts": 4}}, wiring="rezero"),
     "adaptive": Shape("sf", D, T, head="adaptive"),
+    "scanned": Shape("(am)*2 (rk)*2", D, T, parts={"a": "min_gru", "m": "selective_state_space", "r": "rwkv",
+                                                 "k": "rwkv_channels"}),
+    "over positions": Shape("(mg)*2", D, T, parts={"m": "mlp_mixer", "g": "gmlp"}),
 }
 
 
@@ -53,6 +56,20 @@ def test_the_parts_add_up_to_the_arithmetic_of_the_model(name):
 def test_attention_is_four_maps_and_two_products_over_the_context():
     assert of(SHAPES["gpt"], "attention").forward == 2 * (2 * 4 * D * D + 2 * 2 * T * D)
     assert of(SHAPES["modern"], "attention").forward == 3 * (2 * 3 * D * D + 2 * 2 * T * D)  # keys and values: half
+
+
+def test_a_recurrence_that_is_scanned_is_its_maps():
+    """What is done number by number, such as the scan itself, is not counted; a state space also has a product."""
+    scanned, inner, states, rank = SHAPES["scanned"], 2 * D, 16, 2
+    assert of(scanned, "min_gru").forward == 2 * 2 * 2 * D * D
+    assert of(scanned, "rwkv").forward == 2 * 2 * 4 * D * D
+    maps = D * 2 * inner + inner * (rank + 2 * states) + rank * inner + inner * D
+    assert of(scanned, "selective_state_space").forward == 2 * 2 * (maps + inner * states)
+
+
+def test_a_map_over_positions_is_a_product_with_the_context():
+    assert of(SHAPES["over positions"], "mlp_mixer").forward == 2 * 2 * 2 * T * D
+    assert of(SHAPES["over positions"], "gmlp").forward == 2 * 2 * (D * 4 * D + T * 2 * D + 2 * D * D)
 
 
 def test_a_feedforward_is_its_matrices():

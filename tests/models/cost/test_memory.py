@@ -15,6 +15,11 @@ SHAPES = {
     "modern": Shape("(sf)*3", 24, 16, parts={"s": {"name": "attention", "heads": 4, "groups": 2}}),
     "gpt": Shape("(sf)*2", 24, 16, parts={"s": {"name": "attention", "heads": 3, "bias": True}, "f": "mlp"},
                  norm="layer", position="learned", wiring="post_norm", dropout={"name": "independent", "rate": 0.1}),
+    "scanned": Shape("(abgmrk)*2", 24, 16, position="none", parts={
+        "a": "min_gru", "b": "min_lstm", "g": "gated_linear_recurrence", "m": "selective_state_space", "r": "rwkv",
+        "k": "rwkv_channels"}),
+    "over positions": Shape("(mgld)*2", 24, 16, position="none", parts={
+        "m": "mlp_mixer", "g": "gmlp", "l": "lightweight_convolution", "d": "dynamic_convolution"}),
 }
 RECURRENT = Shape("rr", 64, 16, wiring="plain", position="none")
 
