@@ -69,6 +69,17 @@ UNIVERSAL: Model = {"position": {"name": "none"}, "parts": {"t": "step_signal", 
 KEYS: Model = {"parts": {"m": {"name": "product_key_memory", "keys": 128}}}  # in the place of one feed-forward
 MEMORY = (KEYS, {"pattern": f"(sf)*{LAYERS - 1}sm"} | KEYS, {"pattern": f"(sxf)*{LAYERS - 1}sxm"},
           {"pattern": f"(sf)*{2 * LAYERS - 1}sm"})
+OWN, TO_SOURCE = {"name": "attention", "heads": HEADS}, {"name": "cross_attention", "heads": HEADS}
+EVOLVED: tuple[Model, Model] = (  # a cell is two layers
+    {"pattern": f"(gbsf)*{LAYERS // 2}", "parts": {"g": {"name": "gated_convolution", "kernel": 1},
+                                                  "b": "evolved_encoder_branches"}},
+    {"pattern": f"(abscf)*{LAYERS // 2}", "c": TO_SOURCE, "f": {"activation": "silu"},
+     "parts": {"a": {"name": "side_by_side", "one": OWN, "other": TO_SOURCE}, "b": "evolved_decoder_branches"}})
+BRANCHES = {"b": {"name": "weighted_branches", "attention": OWN}}
+WEIGHTED: tuple[Model, Model, Model] = (
+    {"pattern": f"b*{LAYERS}", "parts": BRANCHES},
+    {"pattern": f"(sb)*{LAYERS}", "parts": {"b": {"name": "weighted_branches", "attention": TO_SOURCE}}},
+    {"pattern": f"b*{2 * LAYERS}", "parts": BRANCHES})
 ROWS: list[Row] = [
     Row("vanilla", 2.182, 1.838, close=True),
     Row("GeLU", 2.179, 1.838, activation("gelu"), close=True),
@@ -110,7 +121,7 @@ ROWS: list[Row] = [
         language=None),
     Row("dynamic convolution", 2.403, 2.047, {"s": {"name": "dynamic_convolution", "heads": HEADS}}),
     Row("lightweight convolution", 2.370, 1.989, {"s": {"name": "lightweight_convolution", "heads": HEADS}}),
-    Row("Evolved Transformer", 2.220, 1.863, {}, language=None),
+    Row("Evolved Transformer", 2.220, 1.863, {}, *EVOLVED, language=None),
     Row("Synthesizer dense", 2.334, 1.962, attending("synthesizer_dense")),
     Row("Synthesizer dense plus", 2.191, 1.840, attending("synthesizer_dense", dot="plus")),
     Row("Synthesizer dense plus alpha", 2.180, 1.828, attending("synthesizer_dense", dot="plus_alpha")),
@@ -125,6 +136,6 @@ ROWS: list[Row] = [
     Row("Switch", 2.135, 1.758, {"f": {"name": "switch", "experts": 8, "expert": EXPERT}}, close=True),
     Row("Funnel", 2.288, 1.918, {}, {"pattern": f"(sf)*{LAYERS // 2}p(sf)*{LAYERS // 2}", "parts": {"p": "pool"}},
         language=None),
-    Row("Weighted Transformer", 2.378, 1.989, {}),
+    Row("Weighted Transformer", 2.378, 1.989, {}, *WEIGHTED),
     Row("product-key memory", 2.155, 1.798, *MEMORY),
 ]

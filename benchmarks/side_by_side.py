@@ -55,7 +55,7 @@ class Training:
 def run(trainings: Sequence[Training], data: Path, out: Path, *, workers: int, seconds: float) -> list[dict[str, Any]]:
     """Trains those that the file has not, in their order, until the seconds are over; all results of the file."""
     until = time.time() + seconds
-    known = {_key(each) for each in results(out)}
+    known = {_key(each) for each in results(out) if "failed" not in each}
     waiting = [each for each in trainings if each.key not in known]
     with overlapping_kernels():
         _drive(waiting, data, out, workers, until)
