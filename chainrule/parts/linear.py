@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from contextlib import AbstractContextManager, nullcontext
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 
 class Linear(nn.Linear):
@@ -24,3 +25,10 @@ class Linear(nn.Linear):
             self.weight.normal_(0.0, self.deviation)
             if self.bias is not None:
                 self.bias.zero_()
+
+
+def without_autocast(x: Tensor) -> AbstractContextManager[object]:
+    """A block whose products are in the precision of their factors, also in mixed precision."""
+    kind = x.device.type
+    mixed = kind != "meta" and torch.is_autocast_enabled(kind)
+    return torch.autocast(kind, enabled=False) if mixed else nullcontext()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -15,7 +14,7 @@ from chainrule.errors import OptionError
 from chainrule.parts.feedforwards._experts import batched, fewest, from_experts, slots, some, to_experts
 from chainrule.parts.feedforwards._pointwise import Pointwise
 from chainrule.parts.heads._softmax import precise
-from chainrule.parts.linear import Linear
+from chainrule.parts.linear import Linear, without_autocast
 from chainrule.parts.losses import add_loss
 from chainrule.parts.place import Place
 from chainrule.parts.reading import Reading
@@ -78,9 +77,7 @@ class Routed(Pointwise):
 
     def probabilities(self, x: Tensor) -> Tensor:
         """(…, E)"""
-        kind = x.device.type
-        mixed = kind != "meta" and torch.is_autocast_enabled(kind)
-        with torch.autocast(kind, enabled=False) if mixed else nullcontext():
+        with without_autocast(x):
             return F.linear(precise(x), precise(self.router.weight)).softmax(-1)
 
     def uneven(self, p: Tensor, which: Tensor, real: Tensor | None) -> Tensor:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from chainrule.errors import OptionError
+from chainrule.parts.linear import without_autocast
 from chainrule.parts.place import Place
 from chainrule.parts.wirings._wiring import Make, Sublayer, Wiring
 from chainrule.recipe.registry import part
@@ -44,8 +45,14 @@ class HyperConnections(Wiring):
     def close(self, x: Tensor) -> Tensor:
         return x.sum(-2)
 
+    def connections(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """a (…, streams), A (…, streams, streams) and b (…, streams) for a stream (B, T, streams, D)."""
+        mix = self.mix.view(self.streams, self.streams)
+        return self.read.to(x.dtype), mix.to(x.dtype), self.write.to(x.dtype)
+
     def forward(self, x: Tensor, sublayer: Sublayer) -> tuple[Tensor, Any]:
-        y, state = sublayer(self.norm(torch.einsum("btid,i->btd", x, self.read.to(x.dtype))))
-        mix = self.mix.to(x.dtype).view(self.streams, self.streams)
-        mixed = torch.einsum("btid,ij->btjd", x, mix)
-        return mixed + self.write.to(x.dtype)[:, None] * self.dropout(y).unsqueeze(-2), state
+        read, mix, write = self.connections(x)
+        y, state = sublayer(self.norm((read[..., None] * x).sum(-2)))
+        with without_autocast(x):  # a stream is not rounded at each sublayer
+            mixed = mix.mT @ x
+        return mixed + write[..., None] * self.dropout(y).unsqueeze(-2), state

@@ -47,7 +47,7 @@ EQUATIONS = {
     "stochastic_depth": lambda x, f, norm: x + f(norm(x)) / 2,  # outside training
 }
 LEARNED = {"alpha": 0.7, "multiplier": 0.7, "before": 0.2, "behind": 0.3, "scale": torch.linspace(-1, 2, D)}
-APART = {"hyper_connections"}  # with several streams: a test of its own
+APART = {"hyper_connections", "dynamic_hyper_connections"}  # with several streams: a test of its own
 NORMED = {"pre_norm", "rezero_norm", "sandwich_norm", "layer_scale", "parallel", "stochastic_depth",
           *APART}  # the stack ends with one more norm
 
