@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from threading import Event, Lock
 from typing import Any
 
@@ -108,8 +108,11 @@ class _SharedTraining:
             return self.work(0, pieces)
         with ThreadPoolExecutor(self.options.threads) as pool:
             try:
-                for _ in pool.map(lambda own: self.work(own, pieces), range(self.options.threads)):
-                    pass  # raises what a worker raised
+                left = {pool.submit(self.work, own, pieces) for own in range(self.options.threads)}
+                while left:  # a signal that comes just before it waits does not wake it: it looks ten times a second
+                    done, left = wait(left, timeout=0.1, return_when=FIRST_EXCEPTION)
+                    for each in done:
+                        each.result()  # raises what a worker raised
             except BaseException:
                 self.stop.set()
                 raise

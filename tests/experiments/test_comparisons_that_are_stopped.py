@@ -10,14 +10,15 @@ import time
 from pathlib import Path
 
 import pytest
+import warm_python
 
 ROOT = Path(__file__).parents[2]
-PYTHON = sys.executable  # a real one, as its processes are stopped, killed and limited
+PYTHON = sys.executable  # a real one, where processes are stopped, killed or limited
 BUDGET = "60ktok"  # so long that there is time to stop it
 
 
-def begun(out, corpus, *words, budget=BUDGET, limit=None):
-    args = [PYTHON, "-m", "chainrule", "compare", *map(str, words), "--data", str(corpus), "--budget", budget,
+def begun(out, corpus, *words, budget=BUDGET, limit=None, python=PYTHON):
+    args = [python, "-m", "chainrule", "compare", *map(str, words), "--data", str(corpus), "--budget", budget,
             "--out", str(out), "--json"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(args, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -47,7 +48,7 @@ def trial(out):
 
 
 def finished(out, corpus, *words, **more):
-    process = begun(out, corpus, *words, **more)
+    process = begun(out, corpus, *words, **({} if "limit" in more else {"python": warm_python.python()}), **more)
     output, errors = process.communicate(timeout=600)
     assert process.returncode == 0, errors
     return json.loads(output), errors
@@ -106,7 +107,7 @@ def test_running_out_of_memory_is_one_row(corpus, neural, tmp_path):
     pytest.param("10flop", "the budget of 10 FLOPs is too small to train anything: a single step takes",
                  marks=pytest.mark.slow)])
 def test_a_budget_too_small_to_train_anything_says_so(budget, words, corpus, neural, tmp_path):
-    process = begun(tmp_path / "report", corpus, neural, budget=budget)
+    process = begun(tmp_path / "report", corpus, neural, budget=budget, python=warm_python.python())
     output, errors = process.communicate(timeout=600)
     assert process.returncode == 1 and "all recipes failed" in errors
     assert json.loads(output)["rows"][0]["why"].startswith(words)
