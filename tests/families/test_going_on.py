@@ -41,7 +41,8 @@ def rows(run, key="valid_loss"):
 @pytest.mark.parametrize("recipe", ["lstm", "transformer", "engine-lstm", "engine-transformer", "bert-small"])
 def test_validation_before_the_first_step_is_that_of_the_run(recipe, texts, tmp_path):
     """To the digit what the run's own training measured last; `evaluate` only adds that <s> cannot follow."""
-    how = [*SMALL, *([ONE_WINDOW] if recipe == "lstm" else []), *STEPS[:2], "model.pattern=r" if "lstm" in recipe else "model.pattern=sf"]
+    how = [*SMALL, *STEPS[:2], "model.pattern=r" if "lstm" in recipe else "model.pattern=sf",
+           *([ONE_WINDOW] if recipe == "lstm" else [])]
     chainrule.train(recipe, texts / "first.txt", tmp_path / "run", overrides=how, valid=texts / "valid.txt")
     chainrule.train(tmp_path / "run", texts / "more.txt", tmp_path / "next", valid=texts / "valid.txt")
     first, last = rows(tmp_path / "next")[0], rows(tmp_path / "run")[-1]
