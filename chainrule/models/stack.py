@@ -136,8 +136,8 @@ class Stack(nn.Module):
         like = next(self.parameters())
         layers: Any = self.sublayers
         found = tuple(layer.body.start(batch, room, like) for layer in layers)
-        for letter, state in zip(self.letters, found, strict=True):
-            states.check(state, batch, self.shape.part(letter)["name"])
+        for layer, state in zip(layers, found, strict=True):
+            states.check(state, batch, type(layer.body).__module__.rpartition(".")[2])
         return StackState(found, torch.zeros(batch, dtype=torch.long, device=like.device))
 
     def forward(self, inputs: Tensor, state: StackState | None = None, reading: Reading | None = None,

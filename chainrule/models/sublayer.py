@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from torch import Tensor, nn
 
@@ -20,17 +20,14 @@ Passed = tuple[Tensor, Tensor | None, Any, Reading]  # the stream, what is still
 
 
 class Sublayer(nn.Module):
-    """A mixer or a feedforward in its wiring; `body` is one that others have, too."""
+    """A mixer or a feedforward in its wiring; a fresh one has first weights that the wiring may change."""
 
-    def __init__(self, letter: str, shape: Shape, place: Place, body: nn.Module | None = None):
+    def __init__(self, body: nn.Module, shape: Shape, place: Place, *, fresh: bool):
         super().__init__()
-        self.width = place.width
-        wiring: Any = find("parts/wirings", resolve("parts/wirings", shape.wiring)["name"])
-        inside = place if wiring.scales_with_depth else replace(place, depth=1)
-        self.body: Any = body or build(shape.kind(letter), shape.part(letter), inside)
+        self.width, self.body = place.width, cast(Any, body)
         self.wiring: Any = build("parts/wirings", shape.wiring, place, partial(build, "parts/norms", shape.norm, place),
                                  partial(build, "parts/dropouts", shape.dropout, place))
-        if body is None:
+        if fresh:
             self.wiring.initialize(self.body, place)
 
     def forward(self, x: Tensor, added: Tensor | None, state: Any, reading: Reading) -> Passed:
@@ -49,10 +46,9 @@ class Change(nn.Module):
 
     wiring = None
 
-    def __init__(self, letter: str, shape: Shape, place: Place, body: nn.Module | None = None):
+    def __init__(self, body: nn.Module, place: Place):
         super().__init__()
-        self.width = place.width
-        self.body: Any = body or build(shape.kind(letter), shape.part(letter), place)
+        self.width, self.body = place.width, cast(Any, body)
 
     def forward(self, x: Tensor, added: Tensor | None, state: Any, reading: Reading) -> Passed:
         x = x if added is None else x + added
@@ -66,6 +62,8 @@ def sublayers(shape: Shape, place: Place) -> list[Sublayer | Change]:
     """One for each slot; those that share weights and wiring are one and the same."""
     bodies: dict[int, nn.Module] = {}
     made: dict[int, Sublayer | Change] = {}
+    chosen = {letter: (shape.kind(letter), shape.part(letter)) for letter in dict.fromkeys(shape.letters)}
+    scales = cast(Any, find("parts/wirings", resolve("parts/wirings", shape.wiring)["name"])).scales_with_depth
     times, width, widths = Counter(slot.weights for slot in shape.slots), place.width, dict[str, int]()
     for index, slot in enumerate(shape.slots):
         if widths.setdefault(slot.letter, width) != width:
@@ -73,10 +71,12 @@ def sublayers(shape: Shape, place: Place) -> list[Sublayer | Change]:
                               f"numbers than for one that reads {widths[slot.letter]}; here both are {slot.letter!r}",
                               "model.parts gives a part to any letter.")
         if slot.wiring not in made:
-            make = Change if shape.kind(slot.letter) == STREAMS else Sublayer
+            (kind, part), fresh = chosen[slot.letter], slot.weights not in bodies
             here = replace(place, index=index, times=times[slot.weights], width=width)
-            made[slot.wiring] = make(slot.letter, shape, here, bodies.get(slot.weights))
-            bodies[slot.weights] = made[slot.wiring].body
+            if fresh:
+                bodies[slot.weights] = build(kind, part, here if scales or kind == STREAMS else replace(here, depth=1))
+            made[slot.wiring] = Change(bodies[slot.weights], here) if kind == STREAMS else (
+                Sublayer(bodies[slot.weights], shape, here, fresh=fresh))
         width = width_after(made[slot.wiring], slot.letter, shape)
     if width != place.width:
         raise OptionError("model.pattern", shape.pattern, f"a last sublayer that is model.width = {place.width} wide; "
