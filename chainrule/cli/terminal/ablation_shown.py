@@ -12,7 +12,9 @@ def show_ablation(report: dict[str, Any], out: Path) -> None:
     """The table of all variants, then what follows from it."""
     from chainrule.experiments.ablation.tables import headers, printed
 
-    table(headers(report), [printed(report, row) for row in report["rows"]])
+    cells = [printed(report, row) for row in report["rows"]]
+    shown = [n for n in range(len(cells[0])) if any(row[n] for row in cells)]  # counts have no steps and no FLOPs
+    table([headers(report)[n] for n in shown], [[row[n] for n in shown] for row in cells])
     better = "Higher" if report["measure"]["higher_is_better"] else "Lower"
     print(f"\n{better} is better: {report['measure']['label']} of what is held out. Differences are from "
           f"{report['base']}, p is corrected for {sum(row['effect'] is not None for row in report['rows'])} tests.")

@@ -15,7 +15,7 @@ def combined(variants: Mapping[tuple[str, ...], Scored], judge: Judge) -> list[d
     """Each pair of changes that was trained together and alone: (L_ab − L_0) − (L_a − L_0) − (L_b − L_0).
 
     `low` and `high` are the 95 % interval of that interaction; None for a measure that is no sum over units, with one
-    seed. `said` is whether both changes have an effect by themselves.
+    seed. `said` is whether both changes help by themselves.
     """
     base, found = variants[()], []
     for changes, pair in variants.items():
@@ -27,7 +27,7 @@ def combined(variants: Mapping[tuple[str, ...], Scored], judge: Judge) -> list[d
         low, high = _interval(pair.tables, base.tables, a.tables, b.tables, judge)
         found.append({"changes": list(changes), "together": pair.row["value"] - base.row["value"], "sum": sum(alone),
                       "low": low, "high": high, "higher_is_better": judge.higher, "digits": judge.digits,
-                      "said": all(each.row["effect"] and each.row["effect"]["significant"] for each in (a, b))})
+                      "said": all((each.row["effect"] or {}).get("verdict") == "helps" for each in (a, b))})
     return found
 
 

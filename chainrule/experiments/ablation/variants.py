@@ -106,7 +106,7 @@ def _combinations(lists: Sequence[Sequence[str]], combine: str) -> list[tuple[st
 
 
 def _variant(base: Contestant, changes: tuple[str, ...]) -> Contestant:
-    name = ", ".join(map(shown, changes))
+    name = " + ".join(map(shown, changes))
     return replace(base, name=name, folder=folder_of(name), changes=changes)
 
 

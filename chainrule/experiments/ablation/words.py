@@ -96,14 +96,16 @@ def _combine(helps: Sequence[Row], report: Mapping[str, Any]) -> str:
 
 
 def _sum(pair: Mapping[str, Any]) -> str | None:
-    """Whether two changes that were also made together add up; said where the pair is more than noise."""
+    """Whether two changes that help add up, where they were also made together."""
+    if not pair["said"]:
+        return None
     names = " and ".join(map(shown, pair["changes"]))
     digits = pair["digits"]
     told = f"{names}: {pair['together']:+.{digits}f} together, {pair['sum']:+.{digits}f} the sum of both alone"
     if pair["low"] is None:
         return f"{told}."
     if pair["low"] <= 0 <= pair["high"]:
-        return f"{told}: they add up, within the uncertainty." if pair["said"] else None
+        return f"{told}: they add up, within the uncertainty."
     better = (pair["together"] - pair["sum"] > 0) == pair["higher_is_better"]
     return f"{told}: {'better than the sum' if better else 'worse than the sum'}."
 

@@ -36,7 +36,7 @@ def test_the_base_comes_first_and_what_it_has_is_not_trained_twice(ablated):
     out, _, report = ablated
     assert list(rows(report)) == [
         "ngram", "order=2", "smoothing=witten_bell", "smoothing=maximum_likelihood",
-        "order=2, smoothing=witten_bell", "order=2, smoothing=maximum_likelihood"]
+        "order=2 + smoothing=witten_bell", "order=2 + smoothing=maximum_likelihood"]
     assert report["base"] == "ngram" and report["combine"] == "pairs"
     assert report["options"][0] == {"option": "model.order", "values": [
         {"value": "2", "row": "order=2"}, {"value": "5", "row": "ngram"}]}
@@ -61,7 +61,7 @@ def test_numbers_and_differences_are_those_of_the_runs(ablated):
     assert report["measure"] == {"label": "bits/byte", "higher_is_better": False, "digits": 3}
     pair, = report["combined"]
     assert pair["changes"] == ["model.order=2", "model.smoothing=witten_bell"]
-    assert pair["together"] == pytest.approx(found["order=2, smoothing=witten_bell"]["value"] - base["value"])
+    assert pair["together"] == pytest.approx(found["order=2 + smoothing=witten_bell"]["value"] - base["value"])
     values = {name: row["value"] for name, row in found.items() if row["value"] is not None}
     assert report["best"] == min(values, key=values.get) and report["answer"]
     assert "ablate ngram model.order=2,5" in report["command"] and "--all-pairs" in report["command"]

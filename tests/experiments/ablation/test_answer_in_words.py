@@ -41,7 +41,7 @@ def test_the_best_value_of_each_option_that_helps_is_combined():
 
 
 def test_a_combination_that_was_trained_is_held_against_the_sum():
-    both = row("f=swiglu, norm=rms", ["model.f=swiglu", "model.norm=rms"], 1.83, -0.17, verdict="helps")
+    both = row("f=swiglu + norm=rms", ["model.f=swiglu", "model.norm=rms"], 1.83, -0.17, verdict="helps")
     pair = {"changes": both["changes"], "together": -0.17, "sum": -0.17, "low": -0.01, "high": 0.01, "said": True,
             "higher_is_better": False, "digits": 3}
     words = said(MORE, RMS, both, combined=[pair])

@@ -97,7 +97,7 @@ def test_units_without_variance_leave_the_variance_of_seeds():
 
 def scored(changes, own, judge):
     row = empty_row(" ".join(changes) or "base", changes)
-    row |= {"value": float(np.mean([judge.value(each) for each in own.values()])), "effect": {"significant": True}}
+    row |= {"value": float(np.mean([judge.value(each) for each in own.values()])), "effect": {"verdict": "helps"}}
     return Scored(Contestant(row["name"], "", "", changes), row, own)
 
 

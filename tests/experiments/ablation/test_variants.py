@@ -21,21 +21,21 @@ def test_the_base_and_each_change_alone():
 
 def test_all_pairs_are_of_different_options():
     assert names("ngram", "model.order=2,3", "model.compact=true", combine="pairs") == [
-        "ngram", "order=2", "order=3", "compact=true", "order=2, compact=true", "order=3, compact=true"]
+        "ngram", "order=2", "order=3", "compact=true", "order=2 + compact=true", "order=3 + compact=true"]
 
 
 def test_a_grid_has_every_combination():
     three = ["model.order=2,3", "model.compact=true", "model.smoothing=witten_bell"]
     found = names("ngram", *three, combine="grid")
     assert len(found) == len(set(found)) == 3 * 2 * 2
-    assert "order=3, compact=true, smoothing=witten_bell" in found
+    assert "order=3 + compact=true + smoothing=witten_bell" in found
 
 
 def test_a_value_that_the_base_has_is_not_trained_twice():
     found = variants(["transformer", "model.f.name=mlp,geglu,swiglu", "model.norm=rms,layer"],
                      AblationTerms(combine="pairs"))
     assert [each.name for each in found.entries] == [
-        "transformer", "f=mlp", "f=geglu", "norm=layer", "f=mlp, norm=layer", "f=geglu, norm=layer"]
+        "transformer", "f=mlp", "f=geglu", "norm=layer", "f=mlp + norm=layer", "f=geglu + norm=layer"]
     assert found.rows == {"model.f.name=mlp": "f=mlp", "model.f.name=geglu": "f=geglu",
                           "model.f.name=swiglu": "transformer", "model.norm=rms": "transformer",
                           "model.norm=layer": "norm=layer"}

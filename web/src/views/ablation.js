@@ -61,6 +61,7 @@ function Rows({ report, looks }) {
   const columns = [
     { key: "name", label: "Variant", value: (row) => row.name,
       render: (row) => html`<span class="name"><${Dot} ...${looks.get(row.name)} /><span>${row.name}</span></span>` },
+    { key: "verdict", label: "Verdict", value: (row) => row.effect?.verdict ?? null, render: (row) => verdict(report, row) },
     number("parameters", "Parameters", (row) => row.parameters, short),
     number("flops", "FLOPs/token", (row) => row.flops_per_token, short),
     number("speed", "Steps/s", (row) => row.measured.steps_per_second, tick),
@@ -74,7 +75,6 @@ function Rows({ report, looks }) {
     number("p", "p, corrected", effect("p_holm"), (value) => (value < 0.001 ? "<0.001" : digits(value)), "by Holm's method, for the number of variants"),
     number("gain", "Per FLOP", (row) => row.gain_at_equal_flops, (value) => signed(value), "how much lower the curve is where both have spent the same FLOPs"),
     ...(report.search ? [number("rate", "Rate", (row) => row.rate, (value) => String(Number(value.toPrecision(3))))] : []),
-    { key: "verdict", label: "Verdict", value: (row) => row.effect?.verdict ?? null, render: (row) => verdict(report, row) },
   ];
   const caption = `Differences are from ${report.base}, over the same ${report.units} and seeds; ${measure.higher_is_better ? "more" : "less"} is better.`;
   return html`<${Section} id="rows" title="All variants" caption=${caption}>
