@@ -28,7 +28,7 @@ from pathlib import Path
 AT_START = ("PYTHON", "OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_", "NUMBA_", "TORCH", "PYTORCH", "CUDA", "LD_", "LC_",
             "LANG", "MALLOC")
 ONE_BY_ONE = ("PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONUTF8", "GOMP_SPINCOUNT", "OPENBLAS_THREAD_TIMEOUT",
-              "KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK")  # the last are set by scikit-learn when a test imports it
+              "KMP_DUPLICATE_LIB_OK", "KMP_INIT_AT_FORK", "TORCHINDUCTOR_CACHE_DIR")  # scikit-learn and torch set these
 ROOT = str(Path(__file__).parents[1])
 START = dict(os.environ)
 LOCALE = locale.setlocale(locale.LC_CTYPE)
