@@ -198,11 +198,15 @@ def shown(found: dict[str, list[Point]], notes: dict[str, str], device: torch.de
     print(f"| part | {' | '.join(f'{length:,}' for length in some)} | MB at the longest | exponent | crosses | note |")
     print("|" + "---|" * (len(some) + 5))
     for each, row in rows.items():
-        at = {p["length"]: f"{1000 * p['seconds']:.3g} ms" for p in row["points"]}
-        memory = f"{row['points'][-1]['bytes'] / 1e6:.3g}" if row["points"] else ""
+        at = {p["length"]: f"{_three_digits(1000 * p['seconds'])} ms" for p in row["points"]}
+        memory = _three_digits(row["points"][-1]["bytes"] / 1e6) if row["points"] else ""
         power = "" if row["exponent"] is None else f"{row['exponent']:.2f}"
         print(f"| `{each}` | {' | '.join(at.get(length, '') for length in some)} | {memory} | {power} | "
               f"{'' if each == FULL else row['crosses']} | {row['note'] or ''} |")
+
+
+def _three_digits(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 if __name__ == "__main__":
