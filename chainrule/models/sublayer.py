@@ -65,6 +65,7 @@ def sublayers(shape: Shape, place: Place) -> list[Sublayer | Change]:
     chosen = {letter: (shape.kind(letter), shape.part(letter)) for letter in dict.fromkeys(shape.letters)}
     scales = cast(Any, find("parts/wirings", resolve("parts/wirings", shape.wiring)["name"])).scales_with_depth
     times, width, widths = Counter(slot.weights for slot in shape.slots), place.width, dict[str, int]()
+    wired = 0
     for index, slot in enumerate(shape.slots):
         if widths.setdefault(slot.letter, width) != width:
             raise OptionError("model.pattern", shape.pattern, f"another letter for a sublayer that reads {width} "
@@ -72,11 +73,12 @@ def sublayers(shape: Shape, place: Place) -> list[Sublayer | Change]:
                               "model.parts gives a part to any letter.")
         if slot.wiring not in made:
             (kind, part), fresh = chosen[slot.letter], slot.weights not in bodies
-            here = replace(place, index=index, times=times[slot.weights], width=width)
+            here = replace(place, index=index, wired=wired, times=times[slot.weights], width=width)
             if fresh:
                 bodies[slot.weights] = build(kind, part, here if scales or kind == STREAMS else replace(here, depth=1))
             made[slot.wiring] = Change(bodies[slot.weights], here) if kind == STREAMS else (
                 Sublayer(bodies[slot.weights], shape, here, fresh=fresh))
+        wired += made[slot.wiring].wiring is not None
         width = width_after(made[slot.wiring], slot.letter, shape)
     if width != place.width:
         raise OptionError("model.pattern", shape.pattern, f"a last sublayer that is model.width = {place.width} wide; "

@@ -22,6 +22,7 @@ class Place:
     source_width: int | None = None  # D of the source, where there is one
     source_context: int | None = None  # the most positions of the source
     source_causal: bool = True  # how the source is read
+    wired: int = 0  # sublayers before it, without the stream parts, which have no wiring
     times: int = 1  # how many sublayers share its weights
     source_depth: int = 0  # sublayers of the source
     reader_depth: int = 0  # of a source: sublayers of the stack that looks at it

@@ -29,7 +29,7 @@ class Parallel(PreNormed):
         super().__init__(place, norm, dropout)
         if together < 1:
             raise OptionError("Parallel.together", together, "at least 1", "With 1 it is pre_norm.")
-        self.first = place.index % together == 0
+        self.first = place.wired % together == 0
 
     def flow(self, x: Tensor, added: Tensor | None, sublayer: Sublayer) -> tuple[Tensor, Tensor | None, Any]:
         """The first of a group adds what is pending; the others read the stream without it, and add to it."""

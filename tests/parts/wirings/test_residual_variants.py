@@ -47,6 +47,11 @@ def test_neighbors_read_the_same_stream(pattern, together):
     torch.testing.assert_close(seen[f"sublayers.{len(layers) - 1}/output"][0], x)
 
 
+def test_stream_parts_are_not_counted_as_neighbors():
+    shape = Shape(pattern="(tsf)*2", width=D, wiring="parallel", parts={"t": "step_signal"})
+    assert [wiring.first for wiring in Stack(shape, V).wirings] == [True, False, True, False]
+
+
 @torch.no_grad()
 def test_watched_neighbors_say_what_they_read_and_what_the_stream_is_after_them():
     stack = stack_of("parallel")
