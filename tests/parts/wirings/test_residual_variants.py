@@ -8,7 +8,7 @@ from chainrule.errors import OptionError
 from chainrule.models.cost.counting import counted
 from chainrule.models.shape import Shape
 from chainrule.models.stack import Stack
-from chainrule.models.sublayer import Sublayer
+from chainrule.models.sublayer import sublayers
 from chainrule.parts.place import Place
 from chainrule.parts.reading import Reading
 from chainrule.recipe.registry import build
@@ -99,7 +99,7 @@ def test_in_fixup_the_last_map_starts_at_nothing_and_those_before_it_small(choic
     kind = "mixers" if choice["name"] == "attention" else "feedforwards"
     alone = dict(build(f"parts/{kind}", choice, Place(D)).named_parameters())
     torch.manual_seed(0)
-    sublayer = Sublayer("p", Shape(parts={"p": choice}, wiring="fixup"), Place(D, DEPTH))
+    sublayer, = sublayers(Shape(pattern="p", parts={"p": choice}, wiring="fixup"), Place(D, DEPTH))
     fixed = dict(sublayer.body.named_parameters())
     assert not fixed["outward.weight"].any() and sublayer.wiring.multiplier.item() == 1
     usual = 2 * D if choice["name"] == "attention" else 0  # queries and keys start as they would alone

@@ -7,7 +7,7 @@ from torch import nn
 from chainrule.errors import OptionError
 from chainrule.models.shape import Shape
 from chainrule.models.stack import Stack
-from chainrule.models.sublayer import Sublayer
+from chainrule.models.sublayer import sublayers
 from chainrule.parts.losses import collected_losses
 from chainrule.parts.place import Place
 from chainrule.recipe.registry import build, kind_of, names
@@ -85,7 +85,7 @@ def first_weights(choice):
     torch.manual_seed(0)
     alone = build(kind_of("parts/mixers|parts/feedforwards", choice["name"]), choice, Place(D))
     torch.manual_seed(0)
-    deep = Sublayer("p", Shape(parts={"p": choice}, wiring="deep_norm"), Place(D, DEPTH)).body
+    deep = sublayers(Shape(pattern="p", parts={"p": choice}, wiring="deep_norm"), Place(D, DEPTH))[0].body
     return (dict(each.named_parameters()) for each in (alone, deep))
 
 
