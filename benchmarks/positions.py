@@ -26,9 +26,10 @@ from side_by_side import Training, merged, run, shape, tiny
 
 BASE = merged(SHARED, {"width": 256, "context": 128, "pattern": "(sf)*4", "s": {"heads": 4},
                        "position": {"name": "none"}})
+WAVES = 0.07  # as large as embeddings are at first: with 1 they drown them, and nothing is learned in some minutes
 ABSOLUTE: dict[str, dict[str, Any]] = {
-    "none": {"name": "none"}, "learned": {"name": "learned"}, "sinusoidal": {"name": "sinusoidal"},
-    "learnable sinusoidal": {"name": "learnable_sinusoidal"}}
+    "none": {"name": "none"}, "learned": {"name": "learned"}, "sinusoidal": {"name": "sinusoidal", "scale": WAVES},
+    "learnable sinusoidal": {"name": "learnable_sinusoidal", "scale": WAVES}}
 RELATIVE: dict[str, dict[str, Any]] = {
     "none": {"name": "full"}, "learned": {"name": "relative"}, "sinusoidal": {"name": "relative_sinusoidal"},
     "learnable sinusoidal": {"name": "relative_learnable_sinusoidal"}}

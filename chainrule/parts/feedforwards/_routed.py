@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from fractions import Fraction
 from typing import Any
 
 import torch
@@ -42,7 +42,8 @@ class Routed(Pointwise):
             raise OptionError(f"{part}.capacity", capacity, "above 0", "1 is as many slots as there are choices.")
         if balance < 0:
             raise OptionError(f"{part}.balance", balance, "0 or more")
-        self.count, self.chosen, self.capacity, self.balance = experts, chosen, capacity, balance
+        self.count, self.chosen, self.balance = experts, chosen, balance
+        self.capacity = Fraction(capacity).limit_denominator(1000)  # whole numbers, which a compiler takes as they are
         self.router = Linear(place.width, experts, bias=False)
         self.experts = batched([build("parts/feedforwards", expert, place) for _ in range(experts)], f"{part}.expert")
 
@@ -100,16 +101,16 @@ class Routed(Pointwise):
 
     def _many(self, x: Tensor, which: Tensor, real: Tensor | None) -> Tensor:
         """Every expert with the tokens in its slots: (k, N, D)."""
-        excluded = real.flatten() if self.training and real is not None else None
-        found = slots(which, self.count, self._slots(x, which), excluded)
+        tokens = real.flatten() if self.training and real is not None else None
+        found = slots(which, self.count, self._slots(x, which), tokens)
         return from_experts(self.experts.through(to_experts(x, found, self.count)), found)
 
     def _slots(self, x: Tensor, which: Tensor) -> int:
         """Of each expert."""
         choices, tokens = which.shape
-        even = choices * tokens / self.count
         if self.training or x.is_meta:  # where nothing is computed outside training, as many go to each
-            return min(tokens, math.ceil(even * (self.capacity if self.training else 1)))
+            more, of = self.capacity.as_integer_ratio() if self.training else (1, 1)
+            return min(tokens, -(-choices * tokens * more // (self.count * of)))
         if torch.compiler.is_compiling() or x.is_cuda and tokens <= 4 * self.count:
             return tokens  # without looking at what was chosen, which would wait for a GPU
         return fewest(which, self.count)
