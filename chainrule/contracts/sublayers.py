@@ -344,8 +344,9 @@ def without_numbers(kind: str, name: str) -> None:
         if reads(kind, name, way):
             place = Place(D, DEPTH, 0, CONTEXT, HEADS, way)
             with torch.device("meta"):
-                body, x = build(*chosen(kind, name), place), torch.zeros(B, T, D)
+                body, x = build(*chosen(kind, name), place), torch.zeros(B, T, D, requires_grad=True)
                 position = build("parts/positions", "rotary", place)
                 reading = Reading(way, source=x, source_layers=(x,), position=position).from_start(T, x.device)
                 y = body(x, None, reading)[0]
+                y.sum().backward()  # as it is counted
             require(y.is_meta and y.shape == x.shape, f"of {tuple(x.shape)} it makes {tuple(y.shape)}")

@@ -161,6 +161,7 @@ class _Fused(torch.autograd.Function):
 
     @staticmethod
     def forward(context: Any, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-        y, log_sum = torch.empty_like(q), torch.empty(q.shape[:-1], device=q.device)
+        log_sum = torch.empty(q.shape[:-1], device=q.device)
+        y = torch.empty_like(q) if q.shape[-1] == v.shape[-1] else q.new_empty(*q.shape[:-1], v.shape[-1])
         context.save_for_backward(q, k, v, y, log_sum, *(() if mask is None else (mask,)))
         return y

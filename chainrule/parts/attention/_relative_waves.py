@@ -17,13 +17,15 @@ def attend_by_waves(q: Tensor, k: Tensor, v: Tensor, q_pos: Tensor, k_pos: Tenso
     """y_i = Σ_j softmax_j((q_i·k_j + q_i·r_{i−j}) / √E) v_j,   r_{d,2n} = sin(ω_n d),   r_{d,2n+1} = cos(ω_n d).
 
     A query that is turned by its own position and a wave at the key's make the same product, so heads of twice the
-    width do for the fused kernel: nothing has the size of all pairs.
+    width do for the fused kernel, values with zeros behind them: nothing has the size of all pairs.
     """
     turned = turned_queries(q, q_pos, frequency)
     wave = waves_of(k_pos, frequency).to(k.dtype)[:, None].expand(len(k), k.shape[1], -1, -1)
     wide_q, wide_k = torch.cat([q, turned], dim=-1), torch.cat([k, wave], dim=-1)
+    width, more = q.shape[-1], turned.shape[-1]
     mask, causal = mask_of(q, q_pos, k_pos, reading)
-    return attend(wide_q * (wide_q.shape[-1] / q.shape[-1])**0.5, wide_k, v, mask, causal=causal, dropout=dropout)
+    y = attend(wide_q * (1 + more / width)**0.5, wide_k, F.pad(v, (0, more)), mask, causal=causal, dropout=dropout)
+    return y[..., :width]
 
 
 def turned_queries(q: Tensor, q_pos: Tensor, frequency: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ import torch
 from chainrule.models.cost.memory import activations, decoding_memory, kept_bytes, training_memory
 from chainrule.models.shape import Shape
 from chainrule.models.stack import Stack
-from chainrule.recipe.registry import build
+from chainrule.recipe.registry import build, find, names
 
 V = 101
 SHAPES = {
@@ -28,6 +28,15 @@ RECURRENT = Shape("rr", 64, 16, wiring="plain", position="none")
 def test_activations_are_what_autograd_keeps_on_a_cpu(name):
     real = kept_bytes(Stack(SHAPES[name], V), torch.zeros(5, 16, dtype=torch.long))
     assert activations(SHAPES[name], V, (5, 16)) == real
+
+
+@pytest.mark.parametrize("name", names("parts/attention"))
+def test_activations_of_every_attention_can_be_counted(name):
+    """Heads are wide enough for fused kernels, whose place a stand-in takes on the meta device."""
+    causal = getattr(find("parts/attention", name), "reads", "either") != "both ways"
+    shape = Shape("s", 48, 16, parts={"s": {"name": name, "heads": 3}}, causal=causal)
+    alone = activations(Shape("", 48, 16), V, (5, 16))
+    assert activations(shape, V, (5, 16)) > alone + 4 * 5 * 16 * 48  # at least what it reads
 
 
 def test_activations_of_an_lstm_are_those_of_its_equations():
