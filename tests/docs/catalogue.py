@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from chainrule.recipe.papers import paper
-from chainrule.recipe.registry import docstring, kinds, names, options
+from chainrule.recipe.registry import docstring, find, kinds, names, options
 from chainrule.recipe.signatures import MISSING
 
 ROOT = Path(__file__).parents[2]
@@ -18,7 +18,7 @@ HEAD = """# Catalogue of parts
 
 Every part that a neural model can be made of, from the docstrings of their files (`python tests/docs/catalogue.py`
 writes this page). They combine: in language models, in networks that read both ways and, under `model.source`, in
-encoder–decoders. `chainrule parts` lists them on the terminal, and [compare](compare.md) measures which of them help on
+encoder–decoders. `chainrule parts` lists them on the terminal, and [ablate](ablate.md) measures which of them help on
 your own text.
 
 The line under a name is what a recipe says, or what follows `chainrule train transformer`. Options stand with their
@@ -56,7 +56,13 @@ def entry(kind: str, name: str) -> str:
     listed = ", ".join(f"`{key}`" if each.default is MISSING else f"`{key}={shown(each.default)}`"
                        for key, each in known.items())
     said = f"\nOptions: {listed}.\n" if listed else ""
-    return f"### `{name}`\n\n`{KINDS[kind][2].format(name)}`\n\n**{' '.join(first.split())}**\n{body}\n{said}"
+    return f"### `{name}`\n\n`{fragment(kind, name)}`\n\n**{' '.join(first.split())}**\n{body}\n{said}"
+
+
+def fragment(kind: str, name: str) -> str:
+    """What a recipe says to have the part; some mixers look at a source, so they stand for x."""
+    looks = kind == "parts/mixers" and getattr(find(kind, name), "needs_source", False)
+    return ("model.x={}" if looks else KINDS[kind][2]).format(name)
 
 
 def is_equation(paragraph: str) -> bool:

@@ -19,7 +19,7 @@ def test_the_page_is_up_to_date():
 def test_a_recipe_takes_what_the_catalogue_shows(kind, name):
     missing = [key for key, each in options(kind, name).items() if each.default is MISSING]
     if not missing:
-        load_recipe("transformer", catalogue.KINDS[kind][2].format(name).split())
+        load_recipe("transformer", catalogue.fragment(kind, name).split())
     else:
         assert (kind, name, missing) == ("parts/embeddings", "word_vectors", ["vectors"])
 

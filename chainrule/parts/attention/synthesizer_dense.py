@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import torch
 from torch import Tensor, nn
 
-from chainrule.parts.attention._synthesized import Dot, Synthesized, at_keys
+from chainrule.parts.attention._synthesized import Synthesized, at_keys
 from chainrule.parts.place import Place
 from chainrule.recipe.registry import part
 
@@ -23,7 +25,7 @@ class SynthesizerDense(Synthesized):
 
     makes_from_queries = True
 
-    def __init__(self, place: Place, *, dot: Dot = "none"):
+    def __init__(self, place: Place, *, dot: Literal["none", "plus", "plus_alpha"] = "none"):
         super().__init__(place, dot)
         width = place.head_width
         self.weight = nn.Parameter(torch.randn(place.heads, width, place.context) * width**-0.5)

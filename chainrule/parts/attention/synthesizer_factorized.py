@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import torch
 from torch import Tensor, nn
 
 from chainrule.errors import OptionError
-from chainrule.parts.attention._synthesized import Dot, Synthesized, at_keys
+from chainrule.parts.attention._synthesized import Synthesized, at_keys
 from chainrule.parts.place import Place
 from chainrule.recipe.registry import part
 
@@ -24,7 +26,7 @@ class SynthesizerFactorized(Synthesized):
 
     makes_from_queries = True
 
-    def __init__(self, place: Place, *, rows: int | None = None, dot: Dot = "none"):
+    def __init__(self, place: Place, *, rows: int | None = None, dot: Literal["none", "plus", "plus_alpha"] = "none"):
         super().__init__(place, dot)
         rows = max(1, round(place.context**0.5)) if rows is None else rows
         if not 1 <= rows <= place.context:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import torch
 from torch import Tensor, nn
 
 from chainrule.errors import OptionError
-from chainrule.parts.attention._synthesized import Dot, Synthesized
+from chainrule.parts.attention._synthesized import Synthesized
 from chainrule.parts.place import Place
 from chainrule.recipe.registry import part
 
@@ -21,7 +23,7 @@ class SynthesizerFactorizedRandom(Synthesized):
     `synthesizer_random`. r and r′ start as N(0, 1/√rank): the products have variance 1.
     """
 
-    def __init__(self, place: Place, *, rank: int = 8, dot: Dot = "none"):
+    def __init__(self, place: Place, *, rank: int = 8, dot: Literal["none", "plus", "plus_alpha"] = "none"):
         super().__init__(place, dot)
         if rank < 1:
             raise OptionError("SynthesizerFactorizedRandom.rank", rank, "at least 1")

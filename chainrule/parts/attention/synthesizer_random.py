@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import torch
 from torch import Tensor, nn
 
-from chainrule.parts.attention._synthesized import Dot, Synthesized
+from chainrule.parts.attention._synthesized import Synthesized
 from chainrule.parts.place import Place
 from chainrule.recipe.registry import part
 
@@ -20,7 +22,7 @@ class SynthesizerRandom(Synthesized):
     (plus) or mixes them in by a learned share (plus_alpha). R starts as N(0, 1).
     """
 
-    def __init__(self, place: Place, *, dot: Dot = "none"):
+    def __init__(self, place: Place, *, dot: Literal["none", "plus", "plus_alpha"] = "none"):
         super().__init__(place, dot)
         self.weight = nn.Parameter(torch.randn(place.heads, place.context, place.context))
 
