@@ -122,9 +122,9 @@ def _tokenizer(comparison: Comparison, members: Sequence[Standing]) -> Any:
 
 def _notes(models: Sequence[Standing], comparison: Comparison) -> list[str]:
     """Notes that a reader needs to interpret the rows."""
-    found = [note for each in models
-             for note in (far_from_end(each.row), off_budget(each.row, comparison.budget), overfitted(each)) if note]
     rows = [each.row for each in models]
+    found = [note for each in models for note in (far_from_end(each.row), overfitted(each)) if note]
+    found += off_budget(rows, comparison.budget)
     counted = [row["name"] for row in rows if row["status"] == "ok" and row["steps"] is None]
     if counted:
         found.append(f"{', '.join(counted)}: counted the text once, which takes the same time whatever the budget.")

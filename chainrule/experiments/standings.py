@@ -117,12 +117,16 @@ def overfitted(standing: Standing) -> str | None:
     return None
 
 
-def off_budget(row: Mapping[str, Any], budget: Budget) -> str | None:
-    """A note about a row whose steps are so large that it missed the budget."""
-    spent = row.get(budget.kind) if row["steps"] else None
-    if not spent or budget.kind == "seconds" or abs(spent / budget.amount - 1) <= NEAR:
-        return None
-    return f"{row['name']} spent {spent / budget.amount:.1%} of the budget, because it trains in whole steps."
+def off_budget(rows: Sequence[Mapping[str, Any]], budget: Budget) -> list[str]:
+    """Notes about rows whose steps are so large that they missed the budget: one for all that spent the same share."""
+    shares: dict[str, list[str]] = {}
+    for row in rows:
+        spent = row.get(budget.kind) if row["steps"] else None
+        if spent and budget.kind != "seconds" and abs(spent / budget.amount - 1) > NEAR:
+            shares.setdefault(f"{spent / budget.amount:.1%}", []).append(row["name"])
+    verbs = {True: "it trains", False: "they train"}
+    return [f"{', '.join(names)} spent {share} of the budget, because {verbs[len(names) == 1]} in whole steps."
+            for share, names in shares.items()]
 
 
 def _per_byte(array: Mapping[str, np.ndarray], units: Units) -> tuple[float, int]:

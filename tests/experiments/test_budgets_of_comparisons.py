@@ -6,6 +6,7 @@ from chainrule.errors import UsageError
 from chainrule.experiments.budget import parse_budget, parse_size
 from chainrule.experiments.contestants import contestants
 from chainrule.experiments.planning import planned
+from chainrule.experiments.standings import off_budget
 from chainrule.experiments.terms import Terms, shared_changes
 from chainrule.training.plan import Budget
 
@@ -50,3 +51,12 @@ def test_a_size_in_python_is_a_number_or_as_on_the_command_line(corpus, neural):
             planned([str(neural)], corpus, budget, Terms(params=params))
     with pytest.raises(UsageError, match="--params = 0, expected at least 1"):
         planned([str(neural)], corpus, budget, Terms(params=0))
+
+
+def test_rows_that_missed_the_budget_alike_share_a_note():
+    rows = [{"name": name, "steps": 10, "tokens": tokens} for name, tokens in (
+        ("a", 980), ("b", 980), ("c", 1000), ("d", 1200))] + [{"name": "counted", "steps": None, "tokens": 500}]
+    assert off_budget(rows, Budget(tokens=1000)) == [
+        "a, b spent 98.0% of the budget, because they train in whole steps.",
+        "d spent 120.0% of the budget, because it trains in whole steps."]
+    assert off_budget(rows, Budget(seconds=3)) == []

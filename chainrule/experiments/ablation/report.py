@@ -112,7 +112,7 @@ def _notes(asked: Asked, comparison: Comparison, found: Scores) -> list[str]:
         notes += [of_search(asked.search.facts, comparison.budget), *asked.search.notes]
     if same := [change for change, row in asked.variants.rows.items() if row == base]:
         notes.append(f"{', '.join(same)}: {base} has that already, so it was not trained again.")
-    notes += [note for row in rows if (note := off_budget(row, comparison.budget))]
+    notes += off_budget(rows, comparison.budget)
     if few := [row["name"] for row in rows if row["steps"] and row["steps"] < FEW_STEPS]:
         notes.append(f"{', '.join(few)}: fewer than {FEW_STEPS} steps within the budget, too few to learn much.")
     if learning := [each.name for each in comparison.entries if each.recipe and learns_from_validation(each.recipe)]:
